@@ -4,14 +4,14 @@ package import WhorlSQLite
 import WhorlStateStore
 package import WhorlService
 
-/// The failed attempts of one profile on one class of readers, stored in the table `attempts`.
+/// The failed attempts of one profile on one class of readers, which are stored in the table `attempts`.
 ///
-/// Call its functions inside an IMMEDIATE transaction, so that no two connections read, change and write back the same
-/// record at the same time.
+/// Call its functions inside an IMMEDIATE transaction, so that two connections cannot read, change and write back the
+/// same record at the same time.
 package struct AttemptLedger: Sendable {
     /// The profile whose attempts are counted.
     package let profile: String
-    /// The class of readers on which the attempts are made.
+    /// The class of readers on which attempts are counted.
     package let readers: ReaderClass
     /// The machine's rules.
     package let rules: AttemptRules
@@ -50,7 +50,7 @@ package struct AttemptLedger: Sendable {
         return record ?? .fresh(under: rules)
     }
 
-    /// Writes a record to disk, replacing the earlier one.
+    /// Writes a record to disk, replacing the previous one.
     package func save(_ record: AttemptRecord, in db: Database) throws {
         let end = record.lockedAt.map { ($0, rules.lockLength(number: record.lockouts)) }
         try db.execute(
@@ -71,7 +71,7 @@ package struct AttemptLedger: Sendable {
 
     /// Applies ``AttemptRecord/reset()`` to the record on disk.
     ///
-    /// It is a single statement, because it runs between a match and the answer to the program.
+    /// This is a single statement, because it runs between a match and the answer to the program.
     package func reset(in db: Database) throws {
         try db.execute(
             sql: """
@@ -83,9 +83,10 @@ package struct AttemptLedger: Sendable {
         )
     }
 
-    /// Returns the beginning of a lock.
+    /// Returns the time when a lockout began.
     ///
-    /// The table holds its end by both clocks. After a restart, only the time since then counts.
+    /// The table stores its end according to both clocks. After a restart of the machine, only the time since the
+    /// restart counts.
     private func beginning(of row: borrowing Row, lockouts: Int) throws -> Moment? {
         guard let boot: Double = try row.optionalColumn(4), let wall: Double = try row.optionalColumn(5),
             let bootID: String = try row.optionalColumn(6),
@@ -104,19 +105,19 @@ package struct AttemptLedger: Sendable {
 /// Converts milliseconds to the database's seconds.
 package func seconds(_ milliseconds: Int64) -> Double { Double(milliseconds) / 1000 }
 
-/// Converts the database's seconds to milliseconds, and clamps values that no clock can show.
+/// Converts the database's seconds to milliseconds, and clamps values that a clock cannot have.
 package func milliseconds(_ seconds: Double) -> Int64 {
     guard seconds.isFinite else { return 0 }
     return Int64(min(max(seconds * 1000, -0x1p53), 0x1p53).rounded())
 }
 
-/// The lock on a profile's fingers, across all classes of readers.
+/// The lockout of a profile's fingers, across all classes of readers.
 enum BiometricLock {
-    /// Lifts the lock after the passcode was verified: sets the failure count to zero and ends the waiting time.
+    /// Ends the lockout after the passcode has been verified: sets the failure count to zero and ends the waiting time.
     ///
     /// The reservation of a scan in progress stays.
     ///
-    /// - Returns: Whether fingers were locked on any class of readers.
+    /// - Returns: Whether fingers were locked out on any class of readers.
     @discardableResult
     static func lift(of profile: String, in db: Database) throws -> Bool {
         var wasLocked = false

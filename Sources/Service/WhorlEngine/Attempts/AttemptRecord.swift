@@ -3,37 +3,37 @@
 package import WhorlStateStore
 package import WhorlService
 
-/// The attempt counters of one profile, and the rules by which they change.
+/// One profile's attempt counters, and the rules by which they change.
 ///
-/// This is a plain value: ``AttemptLedger`` stores it on disk.
+/// This is a plain value, which ``AttemptLedger`` stores on disk.
 ///
-/// - An attempt is *reserved* before its scan and *settled* after it. A reservation left behind by a process that died
-///   counts as a failure, so that killing a process between scan and bookkeeping gains nothing.
-/// - Five failures in a row lock fingers. The machine's ``AttemptRules`` may allow fewer, which then count as five.
-///   Only a verified passcode unlocks. If no passcode is set, the lock ends by time: after 5 minutes, twice as long
-///   each time it locks again without a success in between, at most 24 hours.
-/// - After a timed lock, *one* attempt is left: a failure locks again, a match resets everything to zero. A stranger
-///   gets one attempt after each waiting time, and the waiting times get longer.
+/// - An attempt is *reserved* before its scan and *settled* after it. A reservation that a terminated process has left
+///   counts as a failure, so that killing a process between its scan and the bookkeeping is pointless.
+/// - After five failures in a row, fingers are locked out. The machine's ``AttemptRules`` may allow fewer, which then
+///   count as five. Only verifying the passcode ends the lockout. If no passcode is set, it ends after 5 minutes. Each
+///   further lockout without a success in between lasts twice as long, up to 24 hours.
+/// - After a timed lockout, *one* attempt is left. A failure starts another lockout, and a match resets all counters to
+///   zero. So a stranger has one attempt after each waiting time, and the waiting times get longer.
 package struct AttemptRecord: Sendable, Hashable {
-    /// The number of failures that locks fingers.
+    /// The number of failures after which fingers are locked out.
     package static let limit = 5
 
-    /// Failures since the last match or verified passcode; fingers are locked at ``limit`` and above.
+    /// The number of failures since the last match or verified passcode; from ``limit`` on, fingers are locked out.
     package private(set) var failures: Int
-    /// The number of failures since the beginning.
+    /// The total number of failures.
     ///
     /// It never decreases.
     package private(set) var totalFailures: Int
-    /// The number of locks since the last match or verified passcode, which determines the length of the next lock.
+    /// The number of lockouts since the last match or verified passcode, which determines the duration of the next one.
     package private(set) var lockouts: Int
-    /// Whether a scan is reserved but not settled.
+    /// Whether a scan has been reserved but not settled.
     package private(set) var isPending: Bool
-    /// The time when the current lock began; `nil` if fingers are not locked.
+    /// The time when the current lockout began; `nil` if fingers are not locked out.
     package private(set) var lockedAt: Moment?
     /// The machine's rules, which are not stored with the record.
     package let rules: AttemptRules
 
-    /// Creates a record from stored values; a negative number of failures means locked.
+    /// Creates a record from stored values; a negative number of failures means that fingers are locked out.
     package init(
         failures: Int = 0,
         totalFailures: Int = 0,
@@ -50,23 +50,23 @@ package struct AttemptRecord: Sendable, Hashable {
         self.lockedAt = lockedAt
     }
 
-    /// Returns the record of a profile without any attempts, under a machine's rules.
+    /// Returns the record of a profile without attempts, under a machine's rules.
     package static func fresh(under rules: AttemptRules = .standard) -> AttemptRecord {
         AttemptRecord(rules: rules)
     }
 
-    /// The number of failures left before fingers are locked.
+    /// The number of further failures after which fingers are locked out.
     package var remaining: Int {
         // One attempt is left after the rules became stricter or a timed lock ended.
         failures >= AttemptRecord.limit ? 0 : max(1, rules.tries - failures)
     }
 
-    /// Returns whether fingers are locked, and for how long.
+    /// Returns whether fingers are locked out, and for how long.
     ///
     /// - Parameters:
     ///   - now: The current time.
-    ///   - endsByTime: Whether no passcode is set, so that a lock ends by time.
-    /// - Returns: The state of the lock at that time.
+    ///   - endsByTime: Whether a lockout ends after a time, because no passcode is set.
+    /// - Returns: The state of the lockout at that time.
     package func lock(at now: Moment, endsByTime: Bool) -> LockState {
         guard failures >= AttemptRecord.limit else { return .open }
         guard endsByTime else { return .untilPasscode }
@@ -76,10 +76,10 @@ package struct AttemptRecord: Sendable, Hashable {
         return left > 0 ? .for(.milliseconds(left)) : .open
     }
 
-    /// Reserves the next scan, unless fingers are locked.
+    /// Reserves the next scan unless fingers are locked out.
     ///
-    /// Call it only while holding the profile's lock: a pending reservation is taken for one of a process that died.
-    /// The record changes in either case, so store it afterwards.
+    /// Call this function only while holding the profile's lock, because a pending reservation is assumed to belong to
+    /// a terminated process. The record may change even if fingers are locked out, so always store it afterwards.
     package mutating func reserve(at now: Moment, endsByTime: Bool) -> LockState {
         if isPending { charge(at: now) }
         let lock = lock(at: now, endsByTime: endsByTime)
@@ -105,7 +105,7 @@ package struct AttemptRecord: Sendable, Hashable {
         lockedAt = now
     }
 
-    /// Drops the reservation of a scan without a result: a retry, a cancellation, a timeout, an error.
+    /// Drops the reservation of a scan without a result, which is a retry, a cancellation, a timeout or an error.
     package mutating func release() { isPending = false }
 
     /// Resets the failure count, because the reserved scan matched.
@@ -116,7 +116,7 @@ package struct AttemptRecord: Sendable, Hashable {
 
     /// Resets the failure count, because the passcode was verified.
     ///
-    /// The reservation of a scan in progress stays.
+    /// The reservation of a scan in progress is not changed.
     package mutating func unlock() {
         failures = 0
         lockouts = 0
@@ -124,12 +124,12 @@ package struct AttemptRecord: Sendable, Hashable {
     }
 }
 
-/// Whether fingers are locked after too many failures.
+/// Whether fingers are locked out after too many failures.
 package enum LockState: Sendable, Hashable {
-    /// A finger may be tried.
+    /// Fingers are not locked out.
     case open
-    /// Locked for the given time.
+    /// Fingers are locked out for the given time.
     case `for`(Duration)
-    /// Locked until the passcode is verified.
+    /// Fingers are locked out until the passcode is verified.
     case untilPasscode
 }

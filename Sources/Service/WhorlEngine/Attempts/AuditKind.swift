@@ -2,11 +2,11 @@
 
 import WhorlService
 
-/// The kinds of log lines, each with its own limit.
+/// The kinds of log lines, each of which has a separate limit.
 enum AuditKind: Int, CaseIterable {
     /// A successful evaluation in which the owner was present.
     case success = 0
-    /// A counted attempt, a wrong passcode, a lockout.
+    /// A counted attempt, a wrong passcode or a lockout.
     case attempt = 1
     /// A change of the fingers, the passcode, a program's permission or the vault, which requires the owner or the
     /// system's rules.
@@ -19,12 +19,12 @@ enum AuditKind: Int, CaseIterable {
     case other = 5
     /// A release of something that requires its owner, in which the owner was present.
     case release = 6
-    /// A success or release that reused an earlier touch, so that a program can cause many of them.
+    /// A success or release that reused an earlier touch, of which a program can cause many.
     case again = 7
-    /// A program's choice for itself, made without the owner: one line per program.
+    /// A program's choice for itself, made without the owner; each program has only one such line.
     case ownChoice = 8
 
-    /// The maximum number of lines in a profile; the oldest ones are deleted first.
+    /// The maximum number of lines of this kind in a profile; the oldest ones are deleted first.
     var limit: Int {
         switch self {
         case .success, .release: 10_000
@@ -33,7 +33,7 @@ enum AuditKind: Int, CaseIterable {
         }
     }
 
-    /// Whether a line that repeats the previous one only increases its count.
+    /// Whether a line that repeats the previous one only increases that line's count.
     var countsRepeats: Bool {
         switch self {
         case .item, .refusal, .other, .again: true
@@ -41,13 +41,13 @@ enum AuditKind: Int, CaseIterable {
         }
     }
 
-    /// Whether each program has only one line, about its latest choice, with the number of choices.
+    /// Whether each program has only one line, which contains its latest choice and the number of choices.
     ///
-    /// A program could alternate between a choice and its opposite forever, and then no line would repeat the previous
-    /// one.
+    /// Otherwise, a program could keep alternating between a choice and its opposite, and lines would never repeat the
+    /// previous one.
     var keepsLatest: Bool { self == .ownChoice }
 
-    /// The outcomes of a program's choice for itself.
+    /// The outcomes that record a program's choice for itself.
     static let (ownOut, ownIn) = ("ownOut", "ownIn")
 
     /// Determines the kind of a log line.
@@ -65,7 +65,7 @@ enum AuditKind: Int, CaseIterable {
             }
     }
 
-    /// Returns whether programs can make this change without the owner, as often as they like.
+    /// Returns whether programs can make a change without the owner any number of times.
     private static func isPrograms(_ change: String) -> Bool {
         change.hasPrefix("item") || change.hasPrefix("row") || change.hasPrefix("reader")
             || ["identityRead", "vaultProvisioned"].contains(change)

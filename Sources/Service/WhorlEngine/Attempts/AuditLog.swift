@@ -7,24 +7,25 @@ package import WhorlStateStore
 package import WhorlService
 internal import WhorlSupport
 
-/// The log of events about the owner, newest last, in the table `audit`.
+/// The log of events that concern the owner, which is stored in the table `audit` with the newest entry last.
 ///
-/// Each ``AuditKind`` of a profile has its own limit, so that a flood of one kind does not push out the others.
-/// Repeated refusals and repeated changes of items share one line with a count. So do a program's choices for itself.
+/// Each ``AuditKind`` in a profile has a separate limit, so that many lines of one kind do not displace those of other
+/// kinds. Repeated refusals and repeated changes of items share one line with a count, and so do a program's choices
+/// for itself.
 ///
-/// The log holds no templates and no images. A program that can write to the state directory can change the log: it
-/// informs the owner, and proves nothing to others.
+/// The log does not contain templates or images. Because a program that can write to the state directory can change the
+/// log, it only informs the owner and does not prove anything to others.
 package struct AuditLog: Sendable {
     private let database: StateDatabase
 
     /// Creates a log in a database.
     package init(database: StateDatabase) { self.database = database }
 
-    /// Returns the newest lines, newest first.
+    /// Returns the newest lines, beginning with the newest.
     ///
     /// - Parameters:
-    ///   - limit: The maximum number of lines; less than 1 returns no lines.
-    ///   - profile: The profile; `nil` means every profile.
+    ///   - limit: The maximum number of lines; if less than 1, no lines are returned.
+    ///   - profile: The profile; `nil` means all profiles.
     /// - Returns: At most `limit` lines.
     /// - Throws: `storeFailed`.
     package func entries(
@@ -46,14 +47,14 @@ package struct AuditLog: Sendable {
 
     /// Adds a line.
     ///
-    /// The line survives if the process is killed, but may be lost in a power cut within seconds.
+    /// The line survives if the process is killed, but may be lost if the power fails within seconds.
     ///
     /// - Throws: `storeFailed`.
     package func append(_ entry: AuditEntry) async throws(ServiceError) {
         try await database.write(.relaxed) { try AuditLog.append(entry, in: $0) }
     }
 
-    /// Adds a line within the transaction of the event that it describes.
+    /// Adds a line in the same transaction as the event that it describes.
     package static func append(_ entry: AuditEntry, in db: Database) throws {
         let kind = AuditKind(of: entry)
         if kind.countsRepeats, let same = try lastLine(of: kind, entry.profile, db), entry.repeats(same) {
@@ -86,9 +87,9 @@ package struct AuditLog: Sendable {
         )
     }
 
-    /// Deletes the lines of a kind about the same program as another line.
+    /// Deletes the lines of a kind that concern the same program as another line.
     ///
-    /// - Returns: The number of events that they counted.
+    /// - Returns: The number of events that the deleted lines counted.
     private static func takeLines(of kind: AuditKind, by entry: AuditEntry, _ db: Database) throws -> Int {
         let same = "profile = ? AND kind = ? AND application = ?"
         let arguments: [any DatabaseValue] = [entry.profile, kind.rawValue, entry.application]

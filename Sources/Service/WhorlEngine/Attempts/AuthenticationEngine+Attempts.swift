@@ -30,7 +30,7 @@ extension AttemptStatus.Lock {
 }
 
 extension AttemptRecord {
-    /// Returns the number of failures left; after a lock has ended by time, one attempt is left.
+    /// Returns the number of remaining attempts, which is one after a timed lockout has ended.
     fileprivate func remaining(under lock: LockState) -> Int {
         switch lock {
         case .open: max(1, remaining)
@@ -40,11 +40,11 @@ extension AttemptRecord {
 }
 
 extension AuthenticationEngine {
-    /// Returns the attempt counters of the profile, for each class of readers.
+    /// Returns the profile's attempt counters for each class of readers.
     ///
-    /// It changes nothing, and does not require a reader.
+    /// It does not change anything, and does not require a reader.
     ///
-    /// - Returns: One value for each ``ReaderClass``, even if it had no attempts.
+    /// - Returns: One value for each ``ReaderClass``, even if there were no attempts on it.
     /// - Throws: `storeFailed`.
     @concurrent
     package func attempts() async throws(ServiceError) -> [AttemptStatus] {
@@ -67,10 +67,10 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Returns the problem with the profile's lock file, such as a directory or a link in its place; `nil` if there is
-    /// no problem.
+    /// Returns the error if the profile's lock file cannot be used, for example because its path is a directory or a
+    /// link; `nil` if it can be.
     ///
-    /// An evaluation fails with the same error. A preflight does not check the lock file.
+    /// An evaluation fails with the same error, but a preflight does not check the lock file.
     @concurrent
     package func turnsFault() async -> ServiceError? {
         do throws(ServiceError) {
@@ -81,7 +81,7 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Whether a lock ends by time: only if it is certain that no passcode is set.
+    /// Whether a lockout ends after a time, which requires that certainly no passcode is set.
     var lockEndsByTime: Bool {
         get async {
             do throws(ServiceError) { return try await !passcode.isSet } catch { return false }

@@ -8,30 +8,30 @@ import Logging
 package import WhorlStateStore
 package import WhorlService
 
-/// The records written by one evaluation: its attempts, its match, its end.
+/// Writes the records of one evaluation: its attempts, its match and its end.
 ///
-/// Each function is one transaction. Changes that count against the user or guard an attempt (``reserve()``,
-/// ``charge()``) survive a power cut once the function has returned. A match does not wait for the disk: a power cut
-/// can lose it, and the reservation then counts as a failure.
+/// Each function is one transaction. Changes that count against the user or protect an attempt (``reserve()``,
+/// ``charge()``) survive a power failure once the function has returned. A match does not wait for the disk. If it is
+/// lost in a power failure, the reservation counts as a failure.
 package struct EvaluationBookkeeping: Sendable {
     package let database: StateDatabase
     package let profile: String
     package let application: ApplicationID
     /// The reader in use; `nil` if there is no reader and only the end of the evaluation is recorded.
     package let reader: ReaderInfo?
-    /// The reason of the request.
+    /// The reason that the request gives.
     package let reason: String
-    /// Whether a lock ends by time, because no passcode is set.
+    /// Whether a lockout ends after a time, because no passcode is set.
     package let lockEndsByTime: Bool
     /// The machine's rules for failed attempts.
     let rules: AttemptRules
     package let time: MachineTime
-    /// The requesting program, as a service knows it.
+    /// The requesting program, as the service knows it.
     let asker: Asker?
     private let reuse: ReuseWindow
-    /// The login place whose failed attempts count before the user's; `nil` if there is no such place.
+    /// The counter of the login place's failed attempts, which is used before the user's; `nil` if there is none.
     package var place: (any PlaceTries)?
-    /// The stay in a login session; a match is remembered and reused only in a known one.
+    /// The stay in a login session; `nil` if it is unknown, in which case matches are not remembered or reused.
     package var stay: String?
 
     package init(
@@ -61,9 +61,11 @@ package struct EvaluationBookkeeping: Sendable {
 
     private var ledger: AttemptLedger { AttemptLedger(profile: profile, readers: readers, rules: rules) }
 
-    /// Reserves the next scan; only the holder of the profile's ``EvaluationLock`` may call it.
+    /// Reserves the next scan.
     ///
-    /// - Throws: `biometryLockout` if no attempt is left, or during a waiting time at the login place; `storeFailed`.
+    /// Only the holder of the profile's ``EvaluationLock`` may call this function.
+    ///
+    /// - Throws: `biometryLockout` if no attempts are left or the login place is in a waiting time, or `storeFailed`.
     package func reserve() async throws(ServiceError) {
         try await place?.check(readers)
         let now = time.now()
@@ -81,10 +83,11 @@ package struct EvaluationBookkeeping: Sendable {
 
     /// Counts the reserved scan as a failure: first for the login place, then for the user.
     ///
-    /// The first miss in a row that starts a waiting time at the login place counts only there, so that the login place
-    /// pauses before anyone's fingers are locked.
+    /// The miss that first starts a waiting time at the login place counts only there, so that the login place pauses
+    /// before any user's fingers are locked out.
     ///
-    /// - Returns: The number of attempts left, and the error that ends the scan; `nil` if another attempt is allowed.
+    /// - Returns: The number of remaining attempts, and the error that ends the scan; `nil` if another attempt is
+    ///   allowed.
     func chargeMiss() async throws(ServiceError) -> (remaining: Int, end: ServiceError?) {
         switch try await place?.charge(readers) {
         case nil:
@@ -113,9 +116,9 @@ package struct EvaluationBookkeeping: Sendable {
         }
     }
 
-    /// Counts the reserved scan as a failure of the user.
+    /// Counts the reserved scan as a failure for the user.
     ///
-    /// - Returns: The number of attempts left, and the state of the lock.
+    /// - Returns: The number of remaining attempts, and the state of the lockout.
     package func charge() async throws(ServiceError) -> (remaining: Int, lock: LockState) {
         let now = time.now()
         let record = try await write(.full) { db in
@@ -132,7 +135,7 @@ package struct EvaluationBookkeeping: Sendable {
 
     /// Drops the reservation of a scan without a result.
     ///
-    /// If this cannot be written, the reservation stays and counts as a failure later.
+    /// If this cannot be written, the reservation remains and later counts as a failure.
     package func release() async {
         do {
             try await write(.relaxed) { db in
@@ -147,21 +150,22 @@ package struct EvaluationBookkeeping: Sendable {
 
     /// Records that the reserved scan matched.
     ///
-    /// Attempts, reuse window and log change together or not at all. If the passcode was faster, the window stays as it
-    /// is, the reservation is dropped, and no success is logged.
+    /// The attempts, the reuse window and the log change together or not at all. If the passcode was faster, the window
+    /// is not changed, the reservation is dropped, and a success is not logged.
     ///
-    /// This runs between the match and the answer, so it does only what must precede the answer. The attempt was
-    /// durably reserved before the scan, so a power cut can lose only the success. A killed process must not lose the
-    /// match, and the set of enrolled fingers must still be the one from which the gallery was made. The time of a
-    /// print's last match only orders the next gallery, and its row is large, so it is written after the answer.
+    /// This function runs between the match and the answer, so it does only what must precede the answer. The attempt
+    /// was durably reserved before the scan, so only the success can be lost in a power failure. The match must not be
+    /// lost if the process is killed, and the set of enrolled fingers must still be the one from which the gallery was
+    /// created. The time of a print's last match only determines the order of the next gallery, and its row is large,
+    /// so it is written after the answer.
     ///
     /// - Parameters:
     ///   - match: The match.
     ///   - second: The match of a second finger, if two are required; only `match` is remembered for reuse.
-    ///   - fingers: The set of enrolled fingers from which the gallery was made.
-    ///   - decision: The decision about which method succeeds first.
+    ///   - fingers: The set of enrolled fingers from which the gallery was created.
+    ///   - decision: The decision on which method succeeds first.
     /// - Throws: `systemCancel` if the set of enrolled fingers has changed since `fingers`, because the print that
-    ///   matched may have been removed. `appCancel` if the passcode was faster. `storeFailed`.
+    ///   matched may have been removed; `appCancel` if the passcode was faster; or `storeFailed`.
     package func settle(
         _ match: ReusableMatch,
         and second: ReusableMatch? = nil,
@@ -187,7 +191,9 @@ package struct EvaluationBookkeeping: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Records that the reserved scan matched a member of a group; the match is logged in that person's own log.
+    /// Records that the reserved scan matched a member of a group.
+    ///
+    /// The match is logged in that user's own log.
     func settleIdentified() async throws(ServiceError) {
         let now = time.now()
         try await write(.relaxed) { db in
@@ -196,7 +202,9 @@ package struct EvaluationBookkeeping: Sendable {
         }
     }
 
-    /// Records a success; if this fails, it does not count as the first success.
+    /// Records a success.
+    ///
+    /// If this fails, it does not count as the first success.
     func first<Value: Sendable>(
         _ method: Evaluation.Method,
         _ decision: Decision,
@@ -210,11 +218,12 @@ package struct EvaluationBookkeeping: Sendable {
         }
     }
 
-    /// Returns a match that can replace a new touch; `nil` if there is no such match.
+    /// Returns a match that can replace a new touch; `nil` if there is none.
     ///
-    /// A match does not count if the set of enrolled fingers has changed since `fingers`, even by an edited template.
+    /// A match is not valid if the set of enrolled fingers has changed since `fingers`, even if only a template was
+    /// edited.
     ///
-    /// - Throws: `storeFailed`, including when the use of the match cannot be logged.
+    /// - Throws: `storeFailed`, also if the use of the match cannot be logged.
     package func reusableMatch(
         of fingers: EnrollmentSnapshot,
         within window: Duration
@@ -239,9 +248,9 @@ package struct EvaluationBookkeeping: Sendable {
         }
     }
 
-    /// Returns the number of failed attempts since the last success, with fingers and passcodes.
+    /// Returns the number of failed attempts with fingers and passcodes since the last success.
     ///
-    /// The number is only shown to the owner, so it is 0 if it cannot be read.
+    /// The number is 0 if it cannot be read, because it is only shown to the owner.
     func failedTries() async -> Int {
         do {
             return try await database.read { [profile] in
@@ -255,12 +264,12 @@ package struct EvaluationBookkeeping: Sendable {
 
     /// Logs the end of a failed evaluation.
     ///
-    /// If the log cannot be written, the answer stays the same.
+    /// If the log cannot be written, the answer does not change.
     package func logEnd(_ error: ServiceError) async {
         await logQuietly(.evaluation, error.code.rawValue, detail: reason)
     }
 
-    /// Logs a reader that returned an impossible result.
+    /// Logs that a reader returned an impossible result.
     package func logUntrustworthy(_ cause: String) async {
         await logQuietly(.reader, "untrustworthy", detail: cause)
     }

@@ -4,15 +4,15 @@ package import WhorlStateStore
 package import WhorlService
 package import WhorlSupport
 
-/// The right to evaluate a profile: one holder at a time, across all processes that share a state directory.
+/// The lock for evaluating a profile, which has one holder at a time across all processes that share a state directory.
 ///
-/// The kernel releases the lock when its holder dies. If a holder finds a reservation, the process that made it must
-/// therefore have died.
+/// The kernel releases the lock when the process that holds it terminates. So if a holder finds a reservation, the
+/// process that made it must have terminated.
 package enum EvaluationLock {
     /// Returns the name of a profile's lock file.
     ///
-    /// Letters, digits, `-`, `_` and `.` are kept; any other byte becomes `%` and two hexadecimal digits. A name that
-    /// is too long for a file is cut and made unique by its hash.
+    /// Letters, digits, `-`, `_` and `.` are kept, and every other byte becomes `%` and two hexadecimal digits. A name
+    /// that is too long for a file is truncated and made unique by its hash.
     package static func fileName(profile: String) -> String {
         let plain = profile.utf8.map { byte -> String in
             switch byte {
@@ -33,11 +33,11 @@ package enum EvaluationLock {
         directory.file(fileName(profile: profile))
     }
 
-    /// Takes the lock as soon as it is free, without blocking a thread.
+    /// Acquires the lock as soon as it is free, without blocking a thread.
     ///
     /// - Parameters:
-    ///   - path: The lock file.
-    ///   - limit: The maximum wait.
+    ///   - path: The path of the lock file.
+    ///   - limit: The maximum time to wait.
     /// - Returns: The lock, which is held until it is released.
     /// - Throws: `readerInUse` after `limit`, `appCancel` if the task was cancelled, `storeFailed` if the file cannot
     ///   be used.
@@ -57,14 +57,14 @@ package enum EvaluationLock {
         }
     }
 
-    /// Returns the reason why a file cannot be used as the lock; `nil` if it can, or does not exist yet.
+    /// Returns the reason why a file cannot be used as the lock; `nil` if it can be used or does not exist yet.
     ///
-    /// It neither takes the lock nor creates the file.
+    /// It does not acquire the lock or create the file.
     package static func fault(at path: String) -> ServiceError? {
         FileLock.fault(at: path).map { ServiceError(file: $0, path: path) }
     }
 
-    /// Returns a 64-bit FNV-1a hash, which keeps names apart and is not secret.
+    /// Returns a 64-bit FNV-1a hash, which distinguishes names and is not secret.
     private static func fnv1a(_ text: String) -> String {
         let hash = text.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return String(hash, radix: 16)

@@ -5,23 +5,23 @@ import WhorlSQLite
 import WhorlStateStore
 package import WhorlService
 
-/// The failed attempts of all logins at this machine, stored in the state of root's engine.
+/// The counter of failed attempts of all logins on this machine, which is stored in the state of root's engine.
 ///
-/// After five in a row, logins by touch pause for a minute, and after each further one for twice as long, at most an
-/// hour.
+/// After five failures in a row, logins by touch pause for a minute, and after each further failure for twice as long,
+/// up to an hour.
 package final class LoginPlaceTries: PlaceTries {
     private let engine: AuthenticationEngine
     private let known = Mutex(Known())
 
-    /// The counts known in memory, so that nothing is read between a match and the answer.
+    /// The facts about the counts that are known in memory, so that nothing is read between a match and the answer.
     private struct Known {
-        /// The classes of readers whose count was zero when it was last read.
+        /// The classes of readers whose counts were zero when they were last read.
         var clear: Set<ReaderClass> = []
-        /// The number of misses counted here.
+        /// The number of misses that this object has counted.
         var misses = 0
     }
 
-    /// Counts in the state of an engine, separately from that engine's own attempts.
+    /// Creates a counter in the state of an engine, separate from that engine's own attempts.
     package init(of engine: AuthenticationEngine) { self.engine = engine }
 
     private static let rules = AttemptRules.ofPlace
@@ -73,7 +73,7 @@ package final class LoginPlaceTries: PlaceTries {
         note(unclear, areClear: true, after: misses)
     }
 
-    /// Remembers whether counts are zero, unless a miss was counted while they were being read.
+    /// Remembers whether counts are zero unless a miss was counted while they were being read.
     private func note(_ readers: [ReaderClass], areClear: Bool, after misses: Int) {
         known.withLock { known in
             if !areClear {

@@ -3,7 +3,7 @@
 package import WhorlService
 import WhorlSupport
 
-/// The facts that decide whether an evaluation may begin, collected before the decision.
+/// The facts that decide whether an evaluation may begin, which are collected before the decision.
 package struct Preconditions: Sendable {
     /// The state of the reader.
     package enum Reader: Sendable {
@@ -11,15 +11,15 @@ package struct Preconditions: Sendable {
         case connected
         /// No reader is connected.
         case none
-        /// The reader cannot be selected or used, for the reason in the error.
+        /// The reader cannot be selected or used; the error says why.
         case unclear(ServiceError)
     }
 
     /// The readers for which fingers are enrolled.
     package enum Fingers: Sendable {
-        /// For the connected reader, and perhaps others.
+        /// Fingers are enrolled for the connected reader, and perhaps for others.
         case usable
-        /// Only for readers other than the connected one.
+        /// Fingers are enrolled only for readers other than the connected one.
         case elsewhere
         /// No finger is enrolled for any reader.
         case none
@@ -31,33 +31,33 @@ package struct Preconditions: Sendable {
         case set
         /// No passcode is set.
         case notSet
-        /// It is unknown whether a passcode is set, for the reason in the error.
+        /// It is unknown whether a passcode is set; the error says why.
         case unknown(ServiceError)
     }
 
-    /// The reason why the store cannot be used; `nil` if it can.
+    /// The reason why the database cannot be used; `nil` if it can be.
     package var storeFailure: ServiceError?
-    /// The reason why the enrolled fingers cannot be trusted (tampered with, rolled back); `nil` if they can.
+    /// The reason why the enrolled fingers cannot be trusted (tampered with or rolled back); `nil` if they can be.
     package var enrollmentFault: ServiceError?
-    /// Whether the user disabled fingers for the program.
+    /// Whether the user has disabled fingers for the program.
     package var isOptedOut = false
     /// The state of the reader.
     package var reader = Reader.none
     /// The readers for which fingers are enrolled.
     package var fingers = Fingers.none
-    /// The reason why no touch can reach the required strength; `nil` if one can.
+    /// The reason why a touch cannot reach the required strength; `nil` if it can.
     package var weakness: ServiceError?
     /// Whether the machine requires the passcode with each touch.
     package var demandsPasscode = false
-    /// Whether fingers are locked after too many failures.
+    /// Whether fingers are locked out after too many failures.
     package var lock = LockState.open
     /// Whether the owner has a passcode.
     package var passcode = Passcode.notSet
 
-    /// Creates the preconditions of a system with an empty store, no reader and no passcode.
+    /// Creates the preconditions for a system with an empty database, no reader and no passcode.
     package init() {}
 
-    /// Whether a lock ends by time: only if it is certain that no passcode is set.
+    /// Whether a lockout ends after a time, which requires that certainly no passcode is set.
     package var lockEndsByTime: Bool {
         switch passcode {
         case .notSet: true
@@ -73,14 +73,14 @@ package struct Preconditions: Sendable {
         }
     }
 
-    /// The reason why a finger cannot be used; `nil` if it can.
+    /// The reason why a finger cannot be used; `nil` if it can be.
     ///
-    /// If there are several reasons, the first in this order is returned: the store cannot be used, the enrolled
+    /// If there are several reasons, this is the first one in this order: the database cannot be used, the enrolled
     /// fingers cannot be trusted, fingers are disabled for the program, no reader, no finger for this reader, too weak,
-    /// locked out. A problem that another touch cannot fix comes first, so a lockout never hides one.
+    /// locked out. Problems that another touch cannot fix come first, so that a lockout never hides them.
     ///
-    /// Without a reader, the reason is "disconnected" if fingers are enrolled, because plugging the reader in fixes it,
-    /// and "not available" otherwise.
+    /// If no reader is connected, the reason is "disconnected" if fingers are enrolled, because plugging in the reader
+    /// fixes it; otherwise it is "not available".
     package var biometryObstacle: ServiceError? {
         if let storeFailure { return storeFailure }
         if let enrollmentFault { return enrollmentFault }
@@ -97,21 +97,21 @@ package struct Preconditions: Sendable {
     }
 }
 
-/// The steps of an evaluation after the preflight.
+/// The steps that an evaluation takes after the preflight.
 package enum Plan: Sendable {
-    /// Prompts for a finger; if a passcode is set, it can be used instead.
+    /// Prompts for a finger; if a passcode is set, the user can enter it instead.
     case finger
-    /// Only the passcode can meet the policy; the error says why a finger cannot.
+    /// Only the passcode can satisfy the policy; the error says why a finger cannot.
     case passcode(insteadOf: ServiceError)
-    /// Neither a finger nor the passcode can meet the policy.
+    /// Neither a finger nor the passcode can satisfy the policy; the error says why.
     case refuse(ServiceError)
 }
 
 extension Preconditions {
     /// Returns the plan for an evaluation with a policy.
     ///
-    /// If no passcode is set, a finger meets a device-owner policy. Apple's table has `passcodeNotSet` here. Whorl
-    /// differs, because biometry does not depend on a passcode.
+    /// If no passcode is set, a finger satisfies a device-owner policy. Apple's implementation fails with
+    /// `passcodeNotSet` in this case. Whorl differs, because its biometry does not depend on a passcode.
     ///
     /// If the machine requires the passcode with each touch, both policies require both.
     package func plan(for policy: Policy) -> Plan {
@@ -123,7 +123,7 @@ extension Preconditions {
         }
     }
 
-    /// The plan for an evaluation that prompts only for the passcode.
+    /// The plan for an evaluation that prompts for the passcode only.
     package var planForPasscode: Plan {
         if let storeFailure { return .refuse(storeFailure) }
         return switch passcode {
@@ -155,7 +155,7 @@ extension Preconditions {
 }
 
 extension ServiceError {
-    /// Returns the error of a lockout; `nil` if fingers are not locked.
+    /// Returns the error for a lockout; `nil` if fingers are not locked out.
     package static func lockout(_ lock: LockState) -> ServiceError? {
         switch lock {
         case .open:
@@ -176,10 +176,10 @@ extension ServiceError {
         }
     }
 
-    /// The error under a device-owner policy if no passcode is set either.
+    /// The error under a device-owner policy if no passcode is set.
     ///
-    /// `passcodeNotSet` fits only if setting a passcode or using a finger would help. A lockout, fingers that cannot be
-    /// trusted and an unclear reader have other remedies, so their errors are kept.
+    /// `passcodeNotSet` is appropriate only if setting a passcode would help. A lockout, fingers that cannot be trusted
+    /// and an ambiguous reader have other remedies, so their errors are not replaced.
     fileprivate var withoutPasscode: ServiceError {
         let isAboutReader = category == .readerUnavailable && code != .readerInUse
         guard isAboutReader || code == .biometryNotEnrolled || code == .biometryOptedOut else { return self }

@@ -6,11 +6,12 @@ package import WhorlSQLite
 package import WhorlStateStore
 import WhorlSupport
 
-/// A match that a later evaluation can use instead of a new touch.
+/// A match that a later evaluation can reuse instead of requiring a new touch.
 ///
-/// It is valid only within the same boot and the same stay in a login session, until the machine sleeps. It is bound to
-/// the profile, the set of enrolled fingers, the reader and the kind of reader. So a restart, a sleep, a screen lock,
-/// an added or removed finger, and another reader all end it. A match on a mock is never used for hardware.
+/// It is valid only during the same boot and the same stay in a login session, until the machine goes to sleep. It is
+/// bound to the profile, the set of enrolled fingers, the reader and the kind of reader. So it can no longer be used
+/// after a restart, sleep, a screen lock, or adding or removing a finger, or with another reader. A match on a mock
+/// reader is never reused for a real one.
 package struct ReusableMatch: Sendable, Hashable {
     /// The print that matched.
     package let print: PrintID
@@ -18,19 +19,19 @@ package struct ReusableMatch: Sendable, Hashable {
     package let finger: Finger
     /// The profile to which the finger belongs.
     package let profile: String
-    /// The generation of the set of enrolled fingers.
+    /// The generation of the set of enrolled fingers at the time of the match.
     package let generation: UInt64
     /// The reader on which the finger matched.
     package let reader: ReaderID
     /// The kind of that reader.
     package let kind: ReaderInfo.Kind
-    /// The ID of the boot in which the match was made.
+    /// The ID of the boot during which the match was made.
     package let bootID: String
     /// The time of the match, in milliseconds of the boot clock.
     package let sinceBoot: Int64
-    /// The time that the machine had spent asleep by then, in milliseconds.
+    /// The time that the machine had spent asleep before the match, in milliseconds.
     package let asleep: Int64
-    /// The stay in a login session in which the match was made (``SessionPeriods``).
+    /// The stay in a login session during which the match was made (``SessionPeriods``).
     package let stay: String
 
     package init(
@@ -54,7 +55,7 @@ package struct ReusableMatch: Sendable, Hashable {
         self.stay = stay
     }
 
-    /// Returns whether the match can be used now with these bindings, if it was made within the last `window`.
+    /// Returns whether the match can be reused now with these bindings and was made within the last `window`.
     package func holds(
         for profile: String,
         generation: UInt64,
@@ -73,19 +74,19 @@ package struct ReusableMatch: Sendable, Hashable {
     }
 }
 
-/// The last match of each profile, in the table `reuse`, authenticated by a MAC.
+/// The last match of each profile, which is stored in the table `reuse` and authenticated with a MAC.
 ///
-/// The MAC prevents a program that can write the database, but does not have the key, from forging a match.
+/// The MAC prevents a program that can write to the database but does not have the key from forging a match.
 package struct ReuseWindow: Sendable {
-    /// The longest window; a longer request is limited to this.
+    /// The maximum window, to which longer requests are limited.
     package static let longest = Duration.seconds(300)
 
     private let keys: StateKeys
 
-    /// Creates a reuse window that authenticates matches with the reuse key.
+    /// Creates a reuse window that uses the reuse key to authenticate matches.
     package init(keys: StateKeys) { self.keys = keys }
 
-    /// Returns the recorded match of a profile; `nil` if there is no record or it is not authentic.
+    /// Returns the recorded match of a profile; `nil` if there is none or it is not authentic.
     package func match(of profile: String, in db: Database) throws -> ReusableMatch? {
         let match = try db.first(
             sql: "SELECT payload, mac FROM reuse WHERE profile = ?",
@@ -98,7 +99,7 @@ package struct ReuseWindow: Sendable {
         return match ?? nil
     }
 
-    /// Records a match, replacing the earlier one.
+    /// Records a match, replacing the previous one.
     package func remember(_ match: ReusableMatch, in db: Database) throws {
         let payload = match.encoding
         try db.execute(
@@ -116,8 +117,8 @@ package struct ReuseWindow: Sendable {
 extension ReusableMatch {
     private static let version: UInt8 = 3
 
-    /// The canonical encoding: a version byte, the finger's number, the other numbers as 8 bytes each (big endian),
-    /// then each text as a length of 4 bytes and UTF-8.
+    /// The canonical encoding: a version byte, the finger's number, the other numbers as 8 bytes each (big endian), and
+    /// then each text as a 4-byte length followed by UTF-8.
     ///
     /// Two different matches never have the same encoding.
     fileprivate var encoding: Data {

@@ -7,21 +7,21 @@ package import WhorlService
 package import WhorlVault
 
 extension AuthenticationEngine {
-    /// Asks the owner to consent to a change of the enrolled fingers.
+    /// Prompts the owner to consent to a change of the enrolled fingers.
     ///
-    /// This is an evaluation like any other: each touch is charged before its scan, only the passcode is accepted after
-    /// a lockout, and the reason is logged. No earlier match replaces a touch. If the fingers cannot be trusted, only
-    /// the passcode counts.
+    /// This is an evaluation like any other: each touch is reserved as an attempt before its scan, only the passcode is
+    /// accepted after a lockout, and the reason is logged. An earlier match cannot replace a touch. If the fingers
+    /// cannot be trusted, only the passcode is accepted.
     ///
     /// - Parameters:
-    ///   - change: The change that the owner is asked to agree to.
+    ///   - change: The change that requires consent.
     ///   - request: The way in which the owner is asked.
     ///   - presenter: Shows the prompt.
-    /// - Returns: The consent to this change, bound to the fingers as they were before the owner was asked. `nil` if no
-    ///   consent is needed: when enrolling the first finger without a passcode, giving up all fingers that cannot be
-    ///   trusted without a passcode, removing all fingers if none are enrolled, or accepting fingers that are in order.
-    /// - Throws: The errors of ``evaluate(_:presenter:)``; `enrollmentTampered` and `enrollmentRolledBack` for a change
-    ///   that requires trusted fingers; `passcodeNotSet` for accepting without a passcode.
+    /// - Returns: The consent to this change, which is bound to the set of fingers before the owner was prompted. It is
+    ///   `nil` if consent is not needed: to enroll the first finger or to remove all untrusted fingers while no
+    ///   passcode is set, to remove all fingers if none are enrolled, or to accept fingers that are intact.
+    /// - Throws: The errors of ``evaluate(_:presenter:)``; `enrollmentTampered` or `enrollmentRolledBack` if the change
+    ///   requires trusted fingers; `passcodeNotSet` if fingers are to be accepted but no passcode is set.
     @concurrent
     package func consent(
         to change: OwnerConsent.Change,
@@ -61,14 +61,14 @@ extension AuthenticationEngine {
         return OwnerConsent(to: change, in: status, by: owner.method == .biometry ? .finger : .passcode)
     }
 
-    /// Asks the owner to agree to an operation that needs no proof in the TPM, such as deleting an item.
+    /// Prompts the owner to consent to an operation that does not need a proof in the TPM, such as deleting an item.
     ///
-    /// If no trusted finger is enrolled and no passcode is set, the owner cannot be recognized. Then only the system's
-    /// rules are consulted, if the request names them.
+    /// If no trusted finger is enrolled and no passcode is set, the owner cannot be recognized. In this case, only the
+    /// system's rules are checked if the request specifies them.
     ///
     /// - Parameters:
-    ///   - purpose: The purpose of the touch, which leaves no proof.
-    ///   - text: The purpose as the end of a sentence.
+    ///   - purpose: The purpose of the touch, for which no proof is stored.
+    ///   - text: The purpose, as the end of a sentence.
     ///   - request: The way in which the owner is asked.
     ///   - presenter: Shows the prompt.
     /// - Throws: The errors of ``consent(to:_:presenter:)``.
@@ -103,13 +103,13 @@ extension AuthenticationEngine {
     /// Prompts for the passcode that changing the TPM's objects requires.
     ///
     /// - Parameters:
-    ///   - purpose: The purpose, which leaves no proof.
-    ///   - text: The change as the end of a sentence.
+    ///   - purpose: The purpose, for which no proof is stored.
+    ///   - text: The change, as the end of a sentence.
     ///   - request: The way in which the owner is asked.
     ///   - vault: The vault that compares the passcode.
     ///   - presenter: Shows the prompt.
     /// - Returns: The proof of the passcode.
-    /// - Throws: The errors of ``evaluate(_:presenter:)``; `passcodeNotSet`; a storage error.
+    /// - Throws: The errors of ``evaluate(_:presenter:)``, `passcodeNotSet` or a storage error.
     @concurrent
     package func passcode(
         for purpose: TouchPurpose,
@@ -136,7 +136,7 @@ extension AuthenticationEngine {
         return proof
     }
 
-    /// Prompts for an enrolled finger, if any, before a first passcode is set.
+    /// Prompts for an enrolled finger, if there is one, before the first passcode is set.
     ///
     /// - Parameters:
     ///   - request: The way in which the owner is asked.
@@ -155,13 +155,13 @@ extension AuthenticationEngine {
         _ = try await evaluate(evaluation, presenter: presenter)
     }
 
-    /// Takes the match that ``askForFirstPasscode(_:in:presenter:)`` kept in a session; it counts once.
+    /// Takes the match that ``askForFirstPasscode(_:in:presenter:)`` stored in a session; it can be used only once.
     ///
     /// - Parameters:
-    ///   - request: The requesting program and its place, the same as when it prompted for the finger.
+    ///   - request: The requesting program and its place, which must be the same as when the finger was prompted for.
     ///   - session: The session that keeps the match.
-    ///   - vault: The vault whose passcode is to be set.
-    /// - Returns: The proof; it proves nothing if there was no such match, or it has expired.
+    ///   - vault: The vault in which the passcode will be set.
+    /// - Returns: The proof, which is empty if there is no such match or it has expired.
     package func proofForFirstPasscode(
         _ request: ConsentRequest,
         in session: OwnerSession,
@@ -185,7 +185,7 @@ extension AuthenticationEngine {
         return evaluation
     }
 
-    /// Returns whether a finger is enrolled, for any reader.
+    /// Returns whether a finger is enrolled for any reader.
     package func hasFingers() async throws(ServiceError) -> Bool {
         try await enrollmentStatus()?.hasFingers ?? false
     }
@@ -194,9 +194,9 @@ extension AuthenticationEngine {
         try await state.existingStore()?.status(of: profile)
     }
 
-    /// Returns the ways in which the owner can consent now.
+    /// Returns the methods by which the owner can consent now.
     ///
-    /// Without a passcode, a finger is always included, so that its obstacle is reported.
+    /// If no passcode is set, a finger is always included, so that the reason why it cannot be used is reported.
     private func ways(_ status: EnrollmentStatus, _ request: ConsentRequest) async -> Prompt.Parts {
         guard !request.passcodeAlone else { return .passcode }
         guard status.isPasscodeSet else { return .finger }
@@ -255,7 +255,7 @@ extension OwnerConsent.Change {
         }
     }
 
-    /// The change as the end of a sentence, for prompts and the log.
+    /// The change, as the end of a sentence for prompts and the log.
     var spoken: String {
         switch self {
         case .add(let finger): "enroll the \(finger.spokenName)"
@@ -268,7 +268,7 @@ extension OwnerConsent.Change {
 }
 
 extension Prompt.Parts {
-    /// The instruction to the user, as the beginning of a sentence.
+    /// The instruction for the user, as the beginning of a sentence.
     fileprivate var instruction: String {
         switch self {
         case [.finger, .passcode]: "touch an enrolled finger, or type the passcode,"
@@ -279,7 +279,7 @@ extension Prompt.Parts {
 }
 
 extension ServiceError {
-    /// Returns the error for fingers that are enrolled only for another reader, on which alone the owner can consent.
+    /// Returns the error for fingers that are enrolled only for another reader, which the owner must use to consent.
     fileprivate static func ownersReaderAway(_ error: ServiceError) -> ServiceError {
         ServiceError(
             error.code,
@@ -298,20 +298,20 @@ extension ServiceError {
 }
 
 extension AuthenticationEngine {
-    /// Accepts a decision of the system's rules as the owner's consent to a change of the enrolled fingers.
+    /// Accepts a decision by the system's rules as the owner's consent to a change of the enrolled fingers.
     ///
-    /// It is for programs that cannot prompt the owner, such as those that use fprintd's interface. If the fingers
-    /// cannot be trusted, no system rule replaces the passcode. The change is logged.
+    /// This is for programs that cannot prompt the owner, such as those that use fprintd's interface. If the fingers
+    /// cannot be trusted, the system's rules cannot replace the passcode. The change is logged.
     ///
     /// - Parameters:
     ///   - change: The change.
     ///   - application: The requesting program, for the log.
-    ///   - isAllowed: Returns whether the rules allow the change; its argument is whether the owner cannot be
-    ///     recognized yet. It is called once.
-    /// - Returns: The consent to this change, bound to the fingers as they were before the rules were consulted; `nil`
-    ///   if the change needs no consent.
-    /// - Throws: `authenticationFailed` if the rules do not allow it; `enrollmentTampered`, `enrollmentRolledBack`,
-    ///   `storeFailed`.
+    ///   - isAllowed: Returns whether the rules allow the change; the argument says whether the owner cannot be
+    ///     recognized yet. The function is called once.
+    /// - Returns: The consent to this change, which is bound to the set of fingers before the rules were checked; `nil`
+    ///   if the change does not need consent.
+    /// - Throws: `authenticationFailed` if the rules do not allow the change; `enrollmentTampered`,
+    ///   `enrollmentRolledBack` or `storeFailed`.
     @concurrent
     package func consentOfAccount(
         to change: OwnerConsent.Change,

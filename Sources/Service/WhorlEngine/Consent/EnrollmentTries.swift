@@ -7,14 +7,14 @@ package import WhorlService
 import WhorlSupport
 
 extension AuthenticationEngine {
-    /// Creates an enroller that enrolls, removes and accepts fingers, and counts the touches that are compared with
-    /// enrolled ones.
+    /// Returns an enroller that enrolls, removes and accepts fingers, and counts the touches that are compared with
+    /// enrolled fingers.
     ///
     /// - Parameters:
-    ///   - store: The store of this engine's state, which holds the fingers.
+    ///   - store: The store in this engine's state, which contains the fingers.
     ///   - application: The enrolling program, for the log.
-    ///   - asker: The same program as known to the service, for the log.
-    /// - Returns: The enroller of this engine's profile.
+    ///   - asker: The same program, as the service knows it, for the log.
+    /// - Returns: The enroller for this engine's profile.
     package func enroller(
         _ store: EnrollmentStore,
         for application: ApplicationID,
@@ -25,7 +25,7 @@ extension AuthenticationEngine {
     }
 }
 
-/// Counts the touches of an enrollment as attempts of evaluations.
+/// Counts an enrollment's touches as attempts of evaluations.
 struct EnrollmentTries: TouchCounter {
     let engine: AuthenticationEngine
     let application: ApplicationID

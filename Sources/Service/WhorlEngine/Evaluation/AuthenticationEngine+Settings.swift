@@ -6,7 +6,7 @@ import WhorlStateStore
 package import WhorlService
 
 extension AuthenticationEngine {
-    /// Returns whether the user disabled fingers for a program.
+    /// Returns whether the user has disabled fingers for a program.
     ///
     /// - Throws: `storeFailed`.
     @concurrent
@@ -16,12 +16,14 @@ extension AuthenticationEngine {
         return try await database.read { try optOuts.contains(application, in: $0) }
     }
 
-    /// Disables or enables fingers for a program; the owner is asked first if it is another program.
+    /// Disables or enables fingers for a program.
     ///
-    /// The name of an unconfined program is only its own claim. In the system service, only a confined program is
-    /// therefore known to make the request for itself.
+    /// If it is not the requesting program, the owner is prompted first.
     ///
-    /// - Throws: The reason why the owner did not agree; `storeFailed`.
+    /// The name of an unconfined program is only what the program claims. So in the system service, only a confined
+    /// program is known to make the request for itself.
+    ///
+    /// - Throws: An error if the owner did not consent, or `storeFailed`.
     @concurrent
     package func setOptedOut(
         _ optedOut: Bool,
@@ -55,7 +57,9 @@ extension AuthenticationEngine {
         )
     }
 
-    /// Disables or enables fingers for a program; if nothing would change, no file is created.
+    /// Disables or enables fingers for a program.
+    ///
+    /// If nothing would change, files are not created.
     ///
     /// - Throws: `storeFailed`.
     @concurrent
@@ -85,11 +89,11 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Lifts the lock on fingers, for real and virtual readers, on behalf of the system's administrator.
+    /// Ends the lockout of fingers for real and virtual readers, on behalf of an administrator.
     ///
     /// - Parameter asker: The requesting program, and its user.
-    /// - Returns: Whether fingers were locked.
-    /// - Throws: The reason why the lock cannot be lifted.
+    /// - Returns: Whether fingers were locked out.
+    /// - Throws: An error if the lockout cannot be ended.
     @concurrent
     package func unlock(by asker: Asker?) async throws(ServiceError) -> Bool {
         let by = asker.map { "by user \($0.user)" }
@@ -101,14 +105,14 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Changes the state in one transaction; if nothing was ever stored, it does nothing.
+    /// Changes the state in one transaction; does nothing if nothing was ever stored.
     func changeExisting(
         _ change: @escaping @Sendable (Database) throws -> Void
     ) async throws(ServiceError) {
         try await state.existing()?.write { try change($0) }
     }
 
-    /// Creates a log entry for an event without a reader.
+    /// Returns a log entry for an event without a reader.
     func entry(
         _ event: AuditEntry.Event,
         _ outcome: String,
@@ -128,12 +132,12 @@ extension AuthenticationEngine {
     }
 }
 
-/// The programs for which a user disabled fingers, in the table `opt_outs`.
+/// The programs for which a user has disabled fingers, which are stored in the table `opt_outs`.
 package struct OptOuts: Sendable {
     /// The profile to which the choices belong.
     package let profile: String
 
-    /// Creates access to the choices of a profile.
+    /// Creates access to a profile's choices.
     package init(profile: String) { self.profile = profile }
 
     /// Returns whether fingers are disabled for a program.
@@ -146,7 +150,7 @@ package struct OptOuts: Sendable {
 
     /// Disables or enables fingers for a program.
     ///
-    /// A second call with the same values changes nothing.
+    /// A second call with the same values has no effect.
     package func set(_ optedOut: Bool, _ application: ApplicationID, in db: Database) throws {
         if optedOut { try StorageQuota.standard.check(adding: application.rawValue.utf8.count, db) }
         let change =

@@ -5,24 +5,24 @@ package import WhorlFingerprint
 package import WhorlStateStore
 package import WhorlService
 
-/// The authentication service in this process: it asks a reader, counts the attempts, and records the results.
+/// The authentication service in this process, which uses a reader, counts the attempts, and records the results.
 ///
 /// It guarantees:
 ///
-/// - A success is either a finger that the reader matched with a print of the profile, or a passcode that the authority
-///   verified, and its record is written.
-/// - An attempt is on disk before its scan, and counts as a failure if the process is killed. Several processes take
-///   turns, so that none gains an attempt.
-/// - The reader is being closed when an answer is returned, whatever the answer is. The next operation on it waits for
-///   that.
+/// - An evaluation succeeds only if the reader matched a finger with a print of the profile or the authority verified a
+///   passcode, and only after this has been recorded.
+/// - An attempt is written to disk before its scan, and counts as a failure if the process is killed. Processes take
+///   turns, so that using several of them does not yield additional attempts.
+/// - When an answer is returned, the reader is already being closed, regardless of the answer. The next operation on
+///   the reader waits until it is closed.
 /// - Every evaluation has exactly one answer: the return value or the thrown error.
 ///
-/// One engine serves any number of evaluations at the same time. Those of one profile take turns in no particular
-/// order; one that waits longer than its request's timeout fails with `readerInUse`.
+/// One engine can handle any number of evaluations at the same time. Evaluations of the same profile take turns in no
+/// particular order; one that waits longer than its request's timeout fails with `readerInUse`.
 package final class AuthenticationEngine: AuthenticationService {
-    /// A function that returns the reader, closed, or `nil` if none is connected.
+    /// A function that returns the reader, which is closed; `nil` if no reader is connected.
     ///
-    /// It may throw `readerNotChosen` if several are connected, and `biometryNotAvailable`.
+    /// It may throw `biometryNotAvailable`, and `readerNotChosen` if several readers are connected.
     package typealias ReaderProvider =
         @Sendable () async throws(ServiceError) -> (any FingerprintReader)?
 
@@ -44,31 +44,32 @@ package final class AuthenticationEngine: AuthenticationService {
     package let strength: TouchStrength
     /// The machine's time limits for proofs kept in a session.
     package let limits: ProofLimits
-    /// Returns the stay of this process in its login session, for requests without a stay.
+    /// Returns the stay of this process in its login session, which applies to requests that do not specify one.
     private let ownStay: OwnStayProvider
 
-    /// A function that returns the stay of this process in its login session; `nil` if its end would go unnoticed.
+    /// A function that returns the stay of this process in its login session; `nil` if the end of the stay would go
+    /// unnoticed.
     package typealias OwnStayProvider = @Sendable () async -> String?
 
     /// Creates an engine from its parts.
     ///
-    /// It opens, prompts for and stores nothing before the first call. Without `ownStay`, it does not notice when the
-    /// screen of its login session is locked.
+    /// The engine does not open, prompt for or store anything before the first call. Without `ownStay`, it does not
+    /// notice when the screen of its login session is locked.
     ///
     /// - Parameters:
     ///   - profile: The profile to which the fingers belong.
-    ///   - state: The state with prints, attempts and the log.
+    ///   - state: The state, which contains prints, attempts and the log.
     ///   - passcode: The authority for the owner's passcode.
-    ///   - vault: The vault with the items to release.
+    ///   - vault: The vault, which contains the items to release.
     ///   - texts: The default texts of prompts.
     ///   - time: The machine's time.
-    ///   - interruptions: The evaluations that are ended by an event of the machine.
+    ///   - interruptions: The evaluations in progress, which events such as the machine's sleep can end.
     ///   - obstacle: Waits until a reader can no longer be touched, and returns the reason.
     ///   - rules: The machine's rules for failed attempts.
     ///   - strength: The strength that the machine requires of each touch.
     ///   - limits: The machine's time limits for proofs kept in a session.
     ///   - ownStay: Returns the stay of this process in its login session.
-    ///   - reader: Returns the reader; it is called for each evaluation.
+    ///   - reader: Returns the reader; called for each evaluation.
     package init(
         profile: String,
         state: StateAccess,
@@ -99,7 +100,7 @@ package final class AuthenticationEngine: AuthenticationService {
         self.time = time
     }
 
-    /// Returns the same engine with another passcode authority or another reader.
+    /// Returns the same engine with a different passcode authority or reader.
     package func with(
         _ passcode: (any PasscodeAuthority)? = nil,
         reader: ReaderProvider? = nil
@@ -130,10 +131,10 @@ package final class AuthenticationEngine: AuthenticationService {
 
     /// Returns whether an evaluation could succeed now.
     ///
-    /// It never prompts, never opens the reader and stores nothing.
+    /// It never prompts, opens the reader or stores anything.
     ///
-    /// An attempt left open by a killed process is not counted here. The next evaluation counts it first, and may then
-    /// fail with `biometryLockout` although the preflight found no obstacle.
+    /// An attempt that a killed process has left open is not counted here. The next evaluation counts it first, and may
+    /// then fail with `biometryLockout` although the preflight did not find an obstacle.
     @concurrent
     package func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
         let facts = await preflightFacts(for: application, demanding: [strength])
@@ -151,23 +152,23 @@ package final class AuthenticationEngine: AuthenticationService {
         )
     }
 
-    /// Prompts for a finger or the passcode, and returns only if one of them was right.
+    /// Prompts for a finger or the passcode, and returns only if one of them was correct.
     ///
-    /// Three presentations that do not match end the finger's part with `authenticationFailed`. The fifth in a row,
-    /// across all evaluations, processes and restarts, ends it with `biometryLockout`. A reader that cannot search its
-    /// prints compares only with the most recently matched one.
+    /// After three touches that do not match, the finger's part ends with `authenticationFailed`. After five in a row,
+    /// counting all evaluations and processes even across restarts, it ends with `biometryLockout`. A reader that
+    /// cannot search its prints compares only with the most recently matched print.
     ///
-    /// Under `deviceOwner`, if a passcode is set and the presenter accepts one, one prompt takes both finger and
-    /// passcode. The first one that is right is the answer. Neither waits for the other, and if one part fails, the
-    /// prompt stays open for the other. If a finger cannot be used, the prompt takes only the passcode. The passcode
-    /// lifts a lock on fingers and opens no reuse window. If the presenter does not accept a passcode, the error that
-    /// rules out fingers is thrown.
+    /// Under `deviceOwner`, if a passcode is set and the presenter accepts one, the same prompt accepts both a finger
+    /// and the passcode. The first correct one is the answer. Neither waits for the other, and if one part fails, the
+    /// prompt stays open for the other. If a finger cannot be used, the prompt accepts only the passcode. The passcode
+    /// ends a lockout of fingers and does not open a reuse window. If the presenter does not accept a passcode, the
+    /// error that explains why a finger cannot be used is thrown.
     ///
     /// If the machine requires the passcode with each touch, both policies prompt for the finger and then for the
     /// passcode.
     ///
     /// - Throws: `reasonMissing` before any other error; then the obstacle that ``preflight(_:for:)`` would return;
-    ///   `notInteractive`, `readerInUse`, `timedOut`, `systemCancel` if the reader gave up, `userCancel`,
+    ///   `notInteractive`, `readerInUse`, `timedOut`, `systemCancel` if the reader stopped the scan, `userCancel`,
     ///   `userFallback`, `appCancel` if the task was cancelled, `biometryDisconnected` if the reader was unplugged,
     ///   `biometryNotAvailable` if it failed or returned an impossible result, `storeFailed` if a record could not be
     ///   written, `passcodeNotSet` if the passcode was removed during the evaluation. The error of the finger's part

@@ -6,7 +6,7 @@ import WhorlService
 import WhorlSupport
 
 extension EvaluationSession {
-    /// Returns whether the prompt also takes the passcode.
+    /// Returns whether the prompt also accepts the passcode.
     func asksPasscode(_ facts: PreflightFacts) async -> Bool {
         switch request.policy {
         case .biometrics: return false
@@ -16,9 +16,9 @@ extension EvaluationSession {
         return await presenter.takesPasscode
     }
 
-    /// Refuses an evaluation that needs the passcode after the finger if no one could type it.
+    /// Refuses an evaluation that requires the passcode after the finger if the user cannot enter it.
     ///
-    /// - Throws: `notInteractive`.
+    /// - Throws: `notInteractive` if the prompt does not accept the passcode.
     func checkThatBothCanBeAsked() async throws(ServiceError) {
         let isAsked = await presenter.isInteractive
         guard request.interactionAllowed, isAsked, await presenter.takesPasscode else {
@@ -29,8 +29,9 @@ extension EvaluationSession {
         }
     }
 
-    /// Prompts for the passcode after a finger, because the machine requires both; without it the finger does not
-    /// count.
+    /// Prompts for the passcode after a finger, because the machine requires both.
+    ///
+    /// Without the passcode, the finger does not count.
     func adding(
         _ finger: Evaluation,
         _ facts: PreflightFacts,
@@ -41,7 +42,7 @@ extension EvaluationSession {
         return finger.withPasscode
     }
 
-    /// Prompts for a finger and the passcode together; the first one that is right is the answer.
+    /// Prompts for a finger and the passcode at the same time; the first correct one is the answer.
     func either(
         _ reader: any FingerprintReader,
         _ facts: PreflightFacts,
@@ -66,9 +67,10 @@ extension EvaluationSession {
         }
     }
 
-    /// Prompts only for the passcode, because a finger cannot be used.
+    /// Prompts for the passcode only, because a finger cannot be used.
     ///
-    /// - Throws: `notInteractive` if no one can be prompted, and the obstacle if the prompt does not take the passcode.
+    /// - Throws: `notInteractive` if a prompt cannot be shown; the reason why a finger cannot be used if the prompt
+    ///   does not accept the passcode.
     func answer(
         insteadOf obstacle: ServiceError,
         _ facts: PreflightFacts,
@@ -84,7 +86,7 @@ extension EvaluationSession {
         return try await ask(.passcode, facts, bookkeeping, obstacle)
     }
 
-    /// Shows one prompt for the passcode, and for the finger if there is a finger part.
+    /// Shows one prompt for the passcode, and also for the finger if there is a finger part.
     func ask(
         _ parts: Prompt.Parts,
         _ facts: PreflightFacts,
@@ -109,8 +111,8 @@ extension EvaluationSession {
 }
 
 extension ServiceError {
-    /// The message that says why fingers are refused; `nil` if the user already knows, for example without a reader or
-    /// an enrolled finger.
+    /// The message that says why fingers are refused; `nil` if the user already knows, for example because no reader is
+    /// connected or no finger is enrolled.
     fileprivate var worthTelling: String? {
         switch code {
         // It is obvious that no reader is connected or no finger is enrolled.

@@ -9,7 +9,7 @@ import WhorlSupport
 
 /// One evaluation, from its request to its answer.
 struct EvaluationSession: Sendable {
-    /// The data for a prompt and its scan, collected while the profile's lock is held.
+    /// The data for a prompt and its scan, which is collected while the profile's lock is held.
     struct Scan: Sendable {
         let loop: ScanLoop
         let info: ReaderInfo
@@ -19,16 +19,16 @@ struct EvaluationSession: Sendable {
 
         /// The time limits of an evaluation.
         struct Limits: Sendable {
-            /// The maximum wait for other evaluations of the profile.
+            /// The maximum time to wait for other evaluations of the profile.
             let wait: Duration
-            /// The maximum wait for each touch.
+            /// The maximum time to wait for each touch.
             let touch: Duration
-            /// The decision about which method of the evaluation succeeded first.
+            /// The decision on which method of the evaluation succeeded first.
             var decision = Decision()
         }
     }
 
-    /// The maximum timeout for a touch, whatever a request specifies: one day.
+    /// The maximum timeout for a touch, which limits what a request specifies: one day.
     static let longestTimeout = Duration.seconds(86_400)
 
     let engine: AuthenticationEngine
@@ -37,7 +37,7 @@ struct EvaluationSession: Sendable {
 
     var timeout: Duration { min(max(request.timeout, .zero), EvaluationSession.longestTimeout) }
 
-    /// The maximum wait for others that use the reader.
+    /// The maximum time to wait while others use the reader.
     private var wait: Duration { request.patience.map { min($0, timeout) } ?? timeout }
 
     func evaluate() async throws(ServiceError) -> Evaluation {
@@ -71,9 +71,9 @@ struct EvaluationSession: Sendable {
         }
     }
 
-    /// Returns the database for reading and recording.
+    /// Returns the database to read and write.
     ///
-    /// It is created only if the plan takes the passcode, which works without stored data.
+    /// If it does not exist, it is created only if the plan accepts the passcode, which does not require stored data.
     private func database(
         _ facts: PreflightFacts,
         _ plan: Plan
@@ -104,7 +104,8 @@ struct EvaluationSession: Sendable {
         return bookkeeping
     }
 
-    /// Uses an earlier match, or prompts for a finger, and also for the passcode if it can meet the policy.
+    /// Reuses an earlier match, or prompts for a finger, and also for the passcode if that is sufficient for the
+    /// policy.
     private func answer(
         _ facts: PreflightFacts,
         _ bookkeeping: EvaluationBookkeeping
@@ -142,7 +143,7 @@ struct EvaluationSession: Sendable {
         return try await adding(evaluation, facts, bookkeeping)
     }
 
-    /// Opens the reader, reads the fingers, and scans.
+    /// Opens the reader, reads the enrolled fingers, and scans.
     func scan(
         _ reader: any FingerprintReader,
         _ bookkeeping: EvaluationBookkeeping,
@@ -157,9 +158,9 @@ struct EvaluationSession: Sendable {
         }
     }
 
-    /// Reads the fingers again, because another evaluation may have changed them during the wait.
+    /// Reads the enrolled fingers again, because another evaluation may have changed them during the wait.
     ///
-    /// They are read once. A later change is noticed when a match is recorded.
+    /// They are read only once. A later change is detected when a match is recorded.
     private func prepare(
         _ reader: any FingerprintReader,
         _ bookkeeping: EvaluationBookkeeping,
@@ -228,10 +229,10 @@ struct EvaluationSession: Sendable {
         )
     }
 
-    /// Only one match is remembered, so it cannot replace two fingers.
+    /// The reuse window, which is zero if two fingers are required, because only one match is remembered.
     private var window: Duration { demandsTwoFingers ? .zero : min(request.reuse, ReuseWindow.longest) }
 
-    /// The strengths that the machine and the item require of a touch.
+    /// The strengths that the machine and the item require for a touch.
     private var strengths: [TouchStrength] {
         var ofMachine = engine.strength
         if request.waived.hasPasscode { ofMachine.hasPasscode = false }
@@ -239,9 +240,9 @@ struct EvaluationSession: Sendable {
         return [ofMachine, request.strength]
     }
 
-    /// Refuses a touch that is weaker than required.
+    /// Returns an evaluation; throws if its touch is weaker than required.
     ///
-    /// This never occurs, because each requirement was checked before.
+    /// It never throws in practice, because each requirement has already been checked.
     private func checked(_ evaluation: Evaluation) throws(ServiceError) -> Evaluation {
         guard evaluation.method == .passcode || strengths.allSatisfy(evaluation.strength.meets) else {
             throw ServiceError(.authenticationFailed, cause: "the touch was weaker than is demanded")
@@ -253,10 +254,10 @@ struct EvaluationSession: Sendable {
 }
 
 extension ServiceError {
-    /// The error for facts with a missing part.
+    /// The error for incomplete facts.
     ///
-    /// It never occurs, because the plan from the same facts refuses first. It ensures that an evaluation is refused
-    /// even if that plan is wrong.
+    /// It never occurs in practice, because the plan made from the same facts already refuses the evaluation. It
+    /// ensures that an evaluation is refused even if that plan is wrong.
     fileprivate static let incompleteFacts = ServiceError(
         .biometryNotAvailable,
         cause: "the facts are incomplete"

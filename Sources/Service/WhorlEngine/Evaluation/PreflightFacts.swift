@@ -5,14 +5,14 @@ import WhorlFingerprint
 import WhorlStateStore
 package import WhorlService
 
-/// The facts collected before the decision, and the parts that were opened to collect them.
+/// The facts that are collected before the decision, and the parts that were opened to collect them.
 struct PreflightFacts: Sendable {
     var preconditions = Preconditions()
     /// The database; `nil` if no data was stored or the database is damaged.
     var database: StateDatabase?
-    /// The set of enrolled fingers; `nil` if nothing was ever stored or it cannot be trusted.
+    /// The set of enrolled fingers; `nil` if nothing was ever stored or the set cannot be trusted.
     var fingers: EnrollmentSnapshot?
-    /// The state of the enrollment, for the program to compare; `nil` if no finger is enrolled or the set cannot be
+    /// The state of the enrollment, which the program can compare; `nil` if no finger is enrolled or the set cannot be
     /// trusted.
     var enrollment: EnrollmentState?
     var reader: (any FingerprintReader)?
@@ -33,7 +33,7 @@ extension AuthenticationEngine {
     ///
     /// - Parameters:
     ///   - application: The requesting program.
-    ///   - strengths: The required strengths of a touch.
+    ///   - strengths: The strengths that are required for a touch.
     /// - Returns: The facts.
     func preflightFacts(for application: ApplicationID, demanding strengths: [TouchStrength]) async
         -> PreflightFacts
@@ -47,7 +47,7 @@ extension AuthenticationEngine {
         return facts
     }
 
-    /// Returns the reason why a finger cannot be used for a user without any stored data.
+    /// Returns the reason why a user without stored data cannot use a finger.
     package func obstacleWithoutState() async -> ServiceError? {
         var facts = PreflightFacts()
         await find(&facts)
@@ -72,7 +72,7 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Reads the profile's data from the database in one transaction.
+    /// Reads the profile's data from the database in a single transaction.
     private func readState(_ facts: inout PreflightFacts, _ application: ApplicationID) async {
         let lockEndsByTime = facts.preconditions.lockEndsByTime
         // Without a reader, no lock is reported: the error that no reader is connected takes precedence.
@@ -105,8 +105,8 @@ extension AuthenticationEngine {
 }
 
 extension PreflightFacts {
-    /// Returns the reason why no touch can reach a strength with this reader and the fingers enrolled for it; `nil` if
-    /// one can.
+    /// Returns the reason why a touch of this reader cannot reach the required strengths with the fingers enrolled for
+    /// it; `nil` if it can.
     fileprivate func weakness(for strengths: [TouchStrength]) -> ServiceError? {
         guard let readerInfo, let fingers else { return nil }
         let enrolled = Set(fingers.fingers.filter { $0.reader == readerInfo.id }.map(\.finger)).count

@@ -11,27 +11,27 @@ package import WhorlFingerprint
 import WhorlService
 import WhorlSupport
 
-/// Closes readers after their evaluation was answered.
+/// Closes readers after their evaluations have been answered.
 ///
-/// Closing can take longer than everything since the touch (100 ms on libfprint's virtual reader), and the answer does
-/// not depend on it. So the reader is closed after the answer. Until then, closing holds everything that the evaluation
-/// held: the reader's turn, for which the next operation in this process waits, and the profile's lock, for which other
-/// processes wait.
+/// Closing can take longer than everything else since the touch (100 ms on libfprint's virtual reader), and the answer
+/// does not depend on it. So the reader is closed after the answer. Until it is closed, everything that the evaluation
+/// held stays in place: the reader's turn, for which the next operation in this process waits, and the profile's lock,
+/// for which other processes wait.
 package enum ReaderClosing {
-    /// The maximum time for which closing delays the exit of the process.
+    /// The maximum time for which closing a reader delays the process's exit.
     private static let patience = DispatchTimeInterval.seconds(1)
     private static let running = DispatchGroup()
     private static let process = getpid()
 
-    /// Begins to close a reader, and returns as soon as the close operation is waiting for the reader.
+    /// Starts closing a reader, and returns as soon as the close operation is waiting for the reader.
     ///
-    /// The reader was asked to close by then, so a later request to open it comes second. Closing cannot be cancelled,
-    /// because a cancelled evaluation closes its reader too. It runs on the caller's executor, which may have a free
-    /// thread when no other has one.
+    /// At that time, the close operation has been requested, so a later request to open the reader runs after it.
+    /// Closing cannot be cancelled, because cancelled evaluations must also close their readers. It runs on the
+    /// caller's executor, which may have a free thread when other executors do not.
     ///
     /// - Parameters:
     ///   - reader: An open reader.
-    ///   - held: The turn and the locks that are released after the reader is closed and `besides` has ended.
+    ///   - held: The turn and the locks to release after the reader has been closed and `besides` has ended.
     ///   - besides: Other work that can be done after the answer.
     package static func begin(
         _ reader: any FingerprintReader,
@@ -58,7 +58,7 @@ package enum ReaderClosing {
         }
     }
 
-    /// The exit handler that keeps a process from exiting before its reader is closed.
+    /// The exit handler that prevents the process from exiting before its reader is closed.
     ///
     /// If the program is killed or closing takes too long, the kernel releases the reader and the locks.
     private static let waitsAtExit: Void = {
@@ -71,20 +71,20 @@ package enum ReaderClosing {
     }()
 }
 
-/// The part of a match that is written after the answer.
+/// The part of a match's record that is written after the answer.
 ///
-/// It holds the time of the print's last match, which puts that print first in the next gallery, and the better
-/// template that some readers create. No decision depends on it. The next evaluation of the profile waits for it, so
-/// that it sees the new order.
+/// It contains the time of the print's last match, which puts that print first in the next gallery, and the improved
+/// template that some readers create. Decisions do not depend on it. The next evaluation of the profile waits until it
+/// is written, so that it uses the new order.
 final class PendingMatchRecord: Sendable {
     private let match = Mutex<(success: ScanLoop.Success, store: EnrollmentStore)?>(nil)
 
-    /// Keeps a match for later.
+    /// Stores a match to be written later.
     func take(_ success: ScanLoop.Success, for store: EnrollmentStore) {
         match.withLock { $0 = (success, store) }
     }
 
-    /// Writes the kept match, if any.
+    /// Writes the stored match, if there is one.
     func write(at time: MachineTime) async {
         guard let (success, store) = match.withLock({ $0 }) else { return }
         do throws(ServiceError) {

@@ -7,19 +7,21 @@ import WhorlService
 import WhorlSupport
 
 extension AuthenticationEngine {
-    /// Opens a reader and runs a scan, after waiting for requests with the same attempts and for the reader itself,
-    /// which an enrollment in this process may be using.
+    /// Opens a reader and runs a scan.
+    ///
+    /// Before that, waits for requests that use the same attempts, and for the reader, which an enrollment in this
+    /// process may be using.
     ///
     /// - Parameters:
-    ///   - reader: The reader, closed.
-    ///   - bookkeeping: The records of the request, whose attempts no other request may use in the meantime.
-    ///   - wait: The maximum wait for the others, and again for the reader.
-    ///   - afterwards: Work after the answer; the next request waits for it.
-    ///   - scan: Runs with the reader open. Its argument is whether a touch that comes now was meant for an earlier
-    ///     prompt.
-    /// - Returns: The value returned by the scan. The answer does not wait until the reader is closed; the next
-    ///   operation on it does.
-    /// - Throws: `readerInUse` after the wait, the reader's errors, and those of the scan.
+    ///   - reader: The reader, which is closed.
+    ///   - bookkeeping: The records of the request; other requests must not use the same attempts in the meantime.
+    ///   - wait: The maximum time to wait for other requests, and again for the reader.
+    ///   - afterwards: Work to do after the answer; the next request waits for it.
+    ///   - scan: Called while the reader is open. Its argument returns whether a touch at this moment must have been
+    ///     meant for an earlier prompt.
+    /// - Returns: The value that the scan returned. The function does not wait until the reader is closed; the next
+    ///   operation on the reader does.
+    /// - Throws: `readerInUse` if the wait was too long, or the errors of the reader and of the scan.
     func withReader<Value>(
         _ reader: any FingerprintReader,
         _ bookkeeping: EvaluationBookkeeping,
@@ -46,11 +48,11 @@ extension AuthenticationEngine {
 
 /// Opens a reader within a time limit, even if the driver never returns.
 ///
-/// The evaluation holds the profile's lock during this wait, so every other program of the profile waits too.
+/// The evaluation holds the profile's lock during this time, so all other programs that use the profile wait as well.
 final class ReaderOpening: Sendable {
-    /// The maximum time that a driver may take to open its reader.
+    /// The maximum time for a driver to open its reader.
     static let longest = Duration.seconds(30)
-    /// The time that a driver has to return after the limit or a cancellation.
+    /// The time within which a driver must return after the limit or a cancellation.
     static let grace = Duration.seconds(1)
 
     private enum State {
@@ -61,7 +63,7 @@ final class ReaderOpening: Sendable {
 
     private let reader: any FingerprintReader
     private let state = Mutex<State?>(nil)
-    /// The error thrown at the limit; it depends on what the opening is waiting for.
+    /// The error to throw when the time limit expires, which depends on what is being waited for.
     private let lateness: Mutex<ReaderError>
     private let work = Mutex<Task<Void, Never>?>(nil)
     /// The reason why the work was cancelled.
@@ -74,16 +76,17 @@ final class ReaderOpening: Sendable {
         )
     }
 
-    /// Waits for the reader's turn and opens the reader.
+    /// Waits for the turn to use the reader, and opens it.
     ///
-    /// A driver that does not return keeps the turn; if it returns later, the reader is closed again.
+    /// A driver that does not return keeps the turn. If it returns later, the reader is closed again.
     ///
     /// - Parameters:
-    ///   - reader: A reader, which another operation of this process may be using.
-    ///   - wait: The maximum wait for that operation.
-    ///   - limit: The maximum time for opening.
+    ///   - reader: The reader, which another operation in this process may be using.
+    ///   - wait: The maximum time to wait for that operation.
+    ///   - limit: The maximum time for opening the reader.
     /// - Returns: The turn, with the reader open.
-    /// - Throws: `inUse` after `wait`, `malfunction` after `limit`, `cancelled`, or the driver's error.
+    /// - Throws: `inUse` after `wait`, `malfunction` after `limit`, `cancelled` if the task was cancelled, or the
+    ///   driver's error.
     static func open(
         _ reader: any FingerprintReader,
         waiting wait: Duration,
@@ -130,7 +133,7 @@ final class ReaderOpening: Sendable {
         }
     }
 
-    /// Cancels the work, and abandons it if it does not return.
+    /// Cancels the work, and abandons it if it does not end in time.
     private func stop(_ error: ReaderError? = nil) {
         let late = lateness.withLock(\.self)
         let error = reason.withLock { reason in

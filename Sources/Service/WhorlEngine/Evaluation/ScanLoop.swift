@@ -5,16 +5,16 @@ package import WhorlFingerprint
 import WhorlStateStore
 package import WhorlService
 
-/// The touches of one evaluation, from the first to the answer.
+/// The touches of one evaluation, from the first touch to the answer.
 package struct ScanLoop: Sendable {
-    /// The number of presentations per evaluation that may fail to match, unless the request allows fewer.
+    /// The number of touches per evaluation that may fail to match, unless the request allows fewer.
     package static let tries = 3
-    /// The number of unreadable presentations per evaluation.
+    /// The maximum number of unreadable touches per evaluation.
     ///
-    /// It ends the loop for a reader that always reports "try again".
+    /// It ends the loop if a reader keeps reporting "try again".
     package static let retries = 30
 
-    /// A match to be recorded.
+    /// A match to record.
     package struct Success: Sendable {
         /// The match.
         package let match: ReusableMatch
@@ -24,25 +24,25 @@ package struct ScanLoop: Sendable {
         package var hasTwoFingers = false
     }
 
-    /// The source of presentations.
+    /// The source of touches.
     package let source: TouchSource
-    /// The set of enrolled fingers from which the gallery is made.
+    /// The set of enrolled fingers from which the gallery was created.
     package let fingers: EnrollmentSnapshot
     /// The reader in use.
     package let reader: ReaderInfo
     /// The records to which attempts are written.
     package let bookkeeping: EvaluationBookkeeping
-    /// The decision about which method of the evaluation succeeded first.
+    /// The decision on which method of the evaluation succeeded first.
     package let decision: Decision
-    /// The number of presentations that may fail to match here.
+    /// The number of touches that may fail to match in this loop.
     package var allowed = ScanLoop.tries
-    /// The prints for comparison with a second, different finger; `nil` if one finger is enough.
+    /// The prints to compare with a second, different finger; `nil` if one finger is enough.
     package var galleryOfSecond: [GalleryEntry]?
 
     /// Waits for touches until one matches, the attempts are used up, or an error ends the loop.
     ///
-    /// If two fingers are required, one touch of each must match. Every exit leaves a settled attempt, or a reservation
-    /// that the next evaluation charges.
+    /// If two fingers are required, one touch of each must match. However the loop ends, it leaves a settled attempt or
+    /// a reservation that the next evaluation counts as a failure.
     package func scan(_ entry: PromptEntry) async throws(ServiceError) -> Success {
         var first: Success?
         return try await TouchLoop(bookkeeping: bookkeeping, allowed: allowed).firstSuccess(
@@ -67,10 +67,10 @@ package struct ScanLoop: Sendable {
         )
     }
 
-    /// Returns the source of touches: that of the second finger after the first one matched.
+    /// Returns the source of touches; after the first finger has matched, the source for the second finger.
     ///
-    /// The first finger stays in the comparison, so that it can be distinguished from a stranger's. A reader that
-    /// compares with only one print gets a print of another finger.
+    /// The first finger stays among the prints to compare, so that it can be distinguished from a stranger's finger. A
+    /// reader that compares with only one print gets a print of another finger.
     private func source(after first: ReusableMatch?) -> TouchSource {
         guard let first else { return source }
         var second = source
@@ -80,7 +80,7 @@ package struct ScanLoop: Sendable {
         return second
     }
 
-    /// Returns the match with a print that was given to the reader.
+    /// Returns the match if its print was given to the reader.
     private func known(
         _ print: PrintID,
         among gallery: [GalleryEntry]
@@ -110,7 +110,7 @@ package struct ScanLoop: Sendable {
 }
 
 extension ServiceError {
-    /// The error if the print that matched may no longer be enrolled.
+    /// The error for a match whose print may no longer be enrolled.
     static let enrollmentChangedMeanwhile = ServiceError(
         .systemCancel,
         message: "The enrolled fingers changed during the scan.",

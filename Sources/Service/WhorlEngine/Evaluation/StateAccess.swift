@@ -6,20 +6,22 @@ package import WhorlEnrollment
 package import WhorlService
 package import WhorlVault
 
-/// The engine's access to its state; no file is created before data must be stored.
+/// The engine's access to its state.
+///
+/// Files are created only when data must be stored.
 package struct StateAccess: Sendable {
-    /// Returns the database, or `nil` if nothing was ever stored.
+    /// Returns the database; `nil` if nothing was ever stored.
     package let existing: @Sendable () async throws(ServiceError) -> StateDatabase?
-    /// Returns the database, which is created if it does not exist.
+    /// Returns the database, and creates it if it does not exist.
     package let created: @Sendable () async throws(ServiceError) -> StateDatabase
     /// The generation counter of the set of enrolled fingers.
     let generations: any GenerationCounter
-    /// The rule for which prints count.
+    /// The rule that determines which prints are trusted.
     let trust: PrintTrust
 
     /// Creates access to a state that the caller manages.
     ///
-    /// Both functions may be called often and concurrently; they must return the same open database.
+    /// Both functions may be called repeatedly and concurrently; they must always return the same open database.
     package init(
         generations: any GenerationCounter = SoftwareGeneration(),
         trust: PrintTrust = .everyPrint,
@@ -32,7 +34,7 @@ package struct StateAccess: Sendable {
         self.trust = trust
     }
 
-    /// Creates access to a state directory, which is opened at the first use and kept open.
+    /// Creates access to a state directory, which is opened when it is first used and then stays open.
     package init(
         directory: StateDirectory,
         generations: any GenerationCounter = SoftwareGeneration()
@@ -61,7 +63,7 @@ extension StateAccess {
         try await existing().map(store)
     }
 
-    /// Returns the store, which is created if it does not exist.
+    /// Returns the store, and creates it if it does not exist.
     package func createdStore() async throws(ServiceError) -> EnrollmentStore {
         store(on: try await created())
     }
@@ -72,11 +74,11 @@ extension StateAccess {
     }
 }
 
-/// A database that stays open once it was opened.
+/// A database that stays open once it has been opened.
 private final class OpenDatabase: Sendable {
     private let kept = Mutex<StateDatabase?>(nil)
 
-    /// Returns the open database, or the result of `open`, which is kept unless it is `nil`.
+    /// Returns the open database; otherwise the result of `open`, which is stored unless it is `nil`.
     func database(
         _ open: () throws(ServiceError) -> StateDatabase?
     ) throws(ServiceError) -> StateDatabase? {
@@ -88,7 +90,7 @@ private final class OpenDatabase: Sendable {
     }
 }
 
-/// A source of the vault; it does not access the TPM before an operation needs it.
+/// A source of the vault, which accesses the TPM only when an operation needs it.
 package protocol VaultSource: Sendable {
     /// Returns the vault of the directory; `nil` if nothing was ever stored there.
     func existingVault() async throws(ServiceError) -> Vault?
@@ -98,17 +100,17 @@ package protocol VaultSource: Sendable {
     /// - Throws: `noChip` without a TPM.
     func vaultInChip() async throws(ServiceError) -> Vault?
 
-    /// Returns the vault with a connection to the TPM, which is created if nothing was ever stored.
+    /// Returns the vault with a connection to the TPM, and creates the vault if nothing was ever stored.
     ///
     /// - Throws: `noChip` without a TPM.
     func createdVault() async throws(ServiceError) -> Vault
 }
 
-/// A vault that was already found.
+/// A source that returns a vault that was already found.
 package struct ExistingVault: VaultSource {
     let vault: Vault
 
-    /// Creates a source that returns this vault.
+    /// Creates a source that returns a vault.
     package init(_ vault: Vault) { self.vault = vault }
 
     package func existingVault() -> Vault? { vault }
@@ -116,12 +118,12 @@ package struct ExistingVault: VaultSource {
     package func createdVault() -> Vault { vault }
 }
 
-/// A source without a vault, and therefore without a passcode and items.
+/// A source without a vault, which means that there are no passcode and no items.
 package struct NoVault: VaultSource {
     /// Creates a source without a vault.
     package init() {}
 
-    /// Returns `nil`.
+    /// Returns `nil`, because there is no vault.
     package func existingVault() -> Vault? { nil }
     /// Throws the error for a missing vault.
     package func vaultInChip() throws(ServiceError) -> Vault? {

@@ -5,11 +5,11 @@ import Synchronization
 package import WhorlService
 import WhorlSupport
 
-/// The result of one presentation of a finger.
+/// The result of one touch.
 package enum Touch: Sendable {
     /// The reader returned a result.
     case answered(IdentifyResult)
-    /// No touch before the time limit.
+    /// The user did not touch the reader before the time limit.
     case timedOut
     /// The reader failed, or the task was cancelled.
     case failed(ReaderError)
@@ -19,32 +19,35 @@ package enum Touch: Sendable {
 
 /// A function that waits until a reader can no longer be touched, and returns the reason.
 ///
-/// It returns `nil` if nothing can come between the user and the reader, and if its task is cancelled.
+/// It returns `nil` if nothing can obstruct the reader, or if its task is cancelled.
 package typealias ReaderObstacle = @Sendable (any FingerprintReader) async -> ServiceError?
 
-/// A source of touches, which asks a reader for one presentation after another.
+/// A source of touches, which waits for one touch of a reader after another.
 package struct TouchSource: Sendable {
     /// An open reader.
     package let reader: any FingerprintReader
-    /// The prints for comparison, the most recently matched one first; never empty.
-    package var gallery: [GalleryEntry]
-    /// Whether the reader compares with the whole gallery in one touch.
+    /// The prints to compare with, beginning with the most recently matched one.
     ///
-    /// If `false`, the reader compares only with the first print, because each further one would require another touch.
+    /// It is never empty.
+    package var gallery: [GalleryEntry]
+    /// Whether the reader compares one touch with the entire gallery.
+    ///
+    /// If `false`, the reader compares only with the first print, because every other print would require another
+    /// touch.
     package let identifies: Bool
-    /// The time limit for one presentation.
+    /// The time limit for one touch.
     package let timeout: Duration
     /// Waits until the reader can no longer be touched.
     package var obstacle: ReaderObstacle = { _ in nil }
-    /// Whether it is too early for a touch to be meant for this prompt.
+    /// Returns whether it is too early for a touch to be meant for this prompt.
     package var isTooEarly: @Sendable () -> Bool = { false }
 
-    /// The minimum time in milliseconds that a user needs to see a prompt and touch the reader.
+    /// The minimum time, in milliseconds, that a user needs to see a prompt and touch the reader.
     static let reaction: Int64 = 500
 
-    /// Waits for one presentation, or for the end of its time limit.
+    /// Waits for one touch or for the end of its time limit.
     ///
-    /// The reader's operation has ended when this function returns.
+    /// When this function returns, the reader's operation has ended.
     package func next(_ entry: PromptEntry) async -> Touch {
         let limit = OffPoolTimer(timeout)
         // A separate task, because a task group would also wait for the end of the timer between a match and the
@@ -77,7 +80,7 @@ package struct TouchSource: Sendable {
         return isTimeUp ? .timedOut : touch
     }
 
-    /// Runs one operation of the reader, which ends when the task is cancelled.
+    /// Runs one operation on the reader, which ends when the task is cancelled.
     private func present(_ entry: PromptEntry) async -> Touch {
         let relay = ScanRelay(entry)
         do throws(ReaderError) {
@@ -102,8 +105,9 @@ package struct TouchSource: Sendable {
     }
 }
 
-/// Relays a reader's events to the prompt, and passes on each retry hint once, whether it arrives as an event as well
-/// or only as the result.
+/// Relays a reader's events to the prompt.
+///
+/// Each retry hint is passed on only once, even if it arrives both as an event and as the result.
 private final class ScanRelay: Sendable {
     private let entry: PromptEntry
     private let toldRetry = Mutex(false)

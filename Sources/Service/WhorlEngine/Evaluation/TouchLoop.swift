@@ -3,21 +3,21 @@
 import WhorlFingerprint
 import WhorlService
 
-/// The touches of one request, from the first to the answer.
+/// The touches of one request, from the first touch to the answer.
 ///
-/// Each is reserved before its scan, and charged if it did not match. Every exit from the loop leaves a settled
-/// attempt, or a reservation that the next request charges.
+/// Each touch is reserved as an attempt before its scan, and counts as a failure if it does not match. However the loop
+/// ends, it leaves a settled attempt or a reservation that the next request counts as a failure.
 struct TouchLoop: Sendable {
     /// The records to which attempts are written.
     let bookkeeping: EvaluationBookkeeping
-    /// The number of presentations that may fail to match here.
+    /// The number of touches that may fail to match in this loop.
     let allowed: Int
 
-    /// The meaning of a match.
+    /// The result of recording a match.
     enum MatchOutcome<Success> {
         /// The match was recorded.
         case success(Success)
-        /// Another touch is required; the reservation is dropped.
+        /// Another touch is required, and the reservation is dropped.
         case another
     }
 
@@ -31,10 +31,10 @@ struct TouchLoop: Sendable {
     ///
     /// - Parameters:
     ///   - entry: The prompt that shows the progress.
-    ///   - touch: Waits for one presentation.
-    ///   - settle: Records a match; if it throws, the loop ends, and it drops the reservation itself.
-    /// - Returns: The settled success.
-    /// - Throws: `biometryLockout`, `authenticationFailed`, the errors of the reader and of `settle`.
+    ///   - touch: Waits for one touch.
+    ///   - settle: Records a match. If it throws, it must drop the reservation itself, and the loop ends.
+    /// - Returns: The recorded success.
+    /// - Throws: `biometryLockout`, `authenticationFailed`, or the errors of the reader and of `settle`.
     func firstSuccess<Success>(
         _ entry: PromptEntry,
         touch: () async -> Touch,
@@ -61,10 +61,10 @@ struct TouchLoop: Sendable {
         throw .retryStorm
     }
 
-    /// Waits for touches until one is readable.
+    /// Waits until a touch is readable.
     ///
-    /// A retry keeps the current reservation: it does not count as a failure, but a process that is killed during a
-    /// retry does.
+    /// A retry keeps the current reservation. It does not count as a failure, unless the process is killed during the
+    /// retry.
     private func read(_ touch: () async -> Touch, _ retriesLeft: inout Int) async -> Reading {
         while retriesLeft > 0 {
             switch await touch() {
@@ -88,13 +88,13 @@ struct TouchLoop: Sendable {
 }
 
 extension EvaluationBookkeeping {
-    /// Translates a reader's error, and logs it if it is impossible.
+    /// Returns the error to which a reader's error corresponds, and logs an error that should be impossible.
     func meaning(of error: ReaderError) async -> ServiceError {
         if error.code == .untrustworthy { await logUntrustworthy(error.description) }
         return ServiceError(duringScan: error)
     }
 
-    /// Drops the reservation of a match with a print that was not given to the reader, and returns the error.
+    /// Drops the reservation for a match with a print that was not given to the reader, and returns the error.
     func refuse(unknown print: PrintID) async -> ServiceError {
         await release()
         return await meaning(

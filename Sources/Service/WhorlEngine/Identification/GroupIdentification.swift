@@ -7,14 +7,16 @@ import Synchronization
 package import WhorlService
 import WhorlSupport
 
-/// Identifies which of several people is touching the reader.
+/// Identifies which of several users is touching the reader.
 ///
-/// Attempts are counted for the requesting engine, not for the people: otherwise a stranger at the reader could lock
-/// out all of them. They are counted separately from that engine's own fingers.
+/// Attempts are counted for the requesting engine and not for the users, because otherwise a stranger at the reader
+/// could lock out all of them. They are counted separately from attempts with that engine's own fingers.
 package struct GroupIdentification: Sendable {
-    /// The engine in whose state the attempts are counted; its own fingers are not compared.
+    /// The engine in whose state the attempts are counted.
+    ///
+    /// Its own fingers are not compared.
     let asker: AuthenticationEngine
-    /// The engines of the people, with their user IDs.
+    /// Each user's engine, with the user ID.
     let people: [(user: UInt32, engine: AuthenticationEngine)]
     let rules: GroupRules
 
@@ -28,7 +30,7 @@ package struct GroupIdentification: Sendable {
         self.rules = rules
     }
 
-    /// A person whose fingers are compared.
+    /// A user whose fingers are compared.
     private struct Member: Sendable {
         let user: UInt32
         let engine: AuthenticationEngine
@@ -36,15 +38,15 @@ package struct GroupIdentification: Sendable {
         let database: StateDatabase
     }
 
-    /// Waits for a touch, and returns the person it belongs to.
+    /// Waits for a touch, and returns the user whose finger it was.
     ///
     /// - Parameters:
-    ///   - request: The request; its policy and its reuse window are not used.
+    ///   - request: The request. Its policy and its reuse window are ignored.
     ///   - presenter: Shows the prompt.
-    /// - Returns: The person.
-    /// - Throws: `invalidContext` if there are more people than the machine allows, or a stranger would be mistaken for
-    ///   one of them too often; `biometryNotEnrolled` if none of their fingers can be compared; otherwise the errors of
-    ///   an evaluation.
+    /// - Returns: The user who touched the reader.
+    /// - Throws: `invalidContext` if there are more users than the machine allows or a stranger would be mistaken for
+    ///   one of them too often; `biometryNotEnrolled` if no user's fingers can be compared; otherwise the errors of an
+    ///   evaluation.
     package func identify(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
@@ -91,7 +93,7 @@ package struct GroupIdentification: Sendable {
         return IdentifiedPerson(user: found.user, finger: found.finger, chance: chance, leftOut: leftOut)
     }
 
-    /// Separates the people whose fingers can be compared now from the others.
+    /// Separates the users whose fingers can be compared now from the others.
     private func members(
         _ application: ApplicationID
     ) async -> (members: [Member], leftOut: [IdentifiedPerson.LeftOut]) {
@@ -113,7 +115,7 @@ package struct GroupIdentification: Sendable {
         return (members, leftOut)
     }
 
-    /// The records of the identification, with their own attempt count, separate from the asker's.
+    /// Returns the records of the identification, whose attempts are counted separately from the asker's own.
     private func bookkeeping(
         _ request: EvaluationRequest,
         _ info: ReaderInfo
@@ -156,7 +158,7 @@ package struct GroupIdentification: Sendable {
         }
     }
 
-    /// Shows the prompt and waits for touches at the same time.
+    /// Shows the prompt, and waits for touches at the same time.
     private func show(
         _ source: TouchSource,
         _ info: ReaderInfo,
@@ -190,7 +192,7 @@ package struct GroupIdentification: Sendable {
         return finger
     }
 
-    /// Records a match for the asker and for the person, if the finger is still enrolled there.
+    /// Records a match for the asker and for the user if the user's finger is still enrolled.
     private func settle(
         _ print: PrintID,
         _ members: [Member],
@@ -211,7 +213,7 @@ package struct GroupIdentification: Sendable {
         return IdentifiedFinger(user: member.user, finger: finger)
     }
 
-    /// Writes a line in the person's log; `false` if the finger is no longer enrolled.
+    /// Writes a line to the user's log; returns `false` if the finger is no longer enrolled.
     private func note(
         _ finger: Finger,
         _ print: PrintID,
@@ -242,12 +244,12 @@ package struct GroupIdentification: Sendable {
     }
 }
 
-/// A person's finger that matched.
+/// A user's finger that matched.
 private struct IdentifiedFinger: Sendable {
     let user: UInt32
     let finger: Finger
 
-    /// The success that ends the prompt; it has no other use.
+    /// Returns the success that ends the prompt; it is not used for anything else.
     func evaluation(at reader: ReaderInfo) -> Evaluation {
         Evaluation(
             method: .biometry,

@@ -4,24 +4,24 @@ import Glibc
 package import WhorlFingerprint
 import WhorlService
 
-/// The probability that one touch of a stranger is mistaken for one of several enrolled fingers.
+/// The probability that one touch by a stranger is mistaken for one of several enrolled fingers.
 package enum FalseMatchRate {
-    /// The measured comparisons, each of a finger with another person's print, and the number that matched.
+    /// The number of comparisons that were measured, each of a finger with another person's print, and the number that
+    /// matched.
     ///
-    /// They used libfprint's comparison with its usual threshold of 40 (Docs/Benchmarks.md, "false match").
+    /// They were made by libfprint with its usual threshold of 40 (Docs/Benchmarks.md, "false match").
     package static let measured = (comparisons: 10_942.0, matches: 2.0)
 
-    /// The false-match rate of one comparison: the upper limit of the measured rate, exceeded in 5 of 100 such
-    /// measurements.
+    /// The false-match rate of one comparison: the upper limit for the measured rate, at a confidence of 95%.
     ///
-    /// It is the Poisson limit for 2 events, which is 6.296 events.
+    /// The Poisson limit for 2 events is 6.296 events.
     package static let rate = 6.296 / measured.comparisons
 
     /// Returns the probability for a number of prints; `nil` if it is unknown.
     ///
-    /// It is known only for comparisons by this computer with the usual threshold. A smaller sensor has a lower
-    /// threshold, at which strangers match more often than measured. The makers of readers that compare in the reader
-    /// itself publish no figures.
+    /// It is known only for comparisons on this computer with the usual threshold. Smaller sensors have a lower
+    /// threshold, at which strangers match more often than measured. Manufacturers of readers that match on the chip do
+    /// not publish any figures.
     package static func among(prints: Int, at reader: ReaderStrength) -> Double? {
         switch reader {
         case .minutiaeScore(let threshold) where threshold >= 40: 1 - pow(1 - rate, Double(prints))
@@ -33,7 +33,7 @@ package enum FalseMatchRate {
 }
 
 extension ServiceError {
-    /// The error for more people than the machine identifies.
+    /// Returns the error for more users than the machine is allowed to identify.
     static func tooManyPeople(_ count: Int, _ rules: GroupRules) -> ServiceError {
         ServiceError(
             .invalidContext,
@@ -46,7 +46,7 @@ extension ServiceError {
         )
     }
 
-    /// The error if strangers would be mistaken for one of the users too often.
+    /// Returns the error for a group in which a stranger would be mistaken for one of the users too often.
     static func strangersMatchTooOften(_ chance: Double?, _ rules: GroupRules) -> ServiceError {
         let figure = chance.flatMap { Int(exactly: (1 / $0).rounded(.down)) }.map { "one in \($0)" }
         return ServiceError(

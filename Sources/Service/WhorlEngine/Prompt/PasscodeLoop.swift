@@ -7,19 +7,19 @@ import WhorlStateStore
 package import WhorlService
 import WhorlSupport
 
-/// The passcodes of one evaluation, from the first to the right one.
+/// The passcodes of one evaluation, from the first to the correct one.
 ///
-/// It is independent of fingers. The authority limits how often a wrong passcode may be tried.
+/// It does not depend on fingers. The authority limits how often a wrong passcode can be tried.
 struct PasscodeLoop: Sendable {
     /// The authority that compares passcodes.
     let authority: any PasscodeAuthority
-    /// The entry that supplies the passcodes and receives the updates.
+    /// The prompt's entry, which supplies the passcodes and receives the updates.
     let entry: PromptEntry
     /// The records to which the result is written.
     let bookkeeping: EvaluationBookkeeping
-    /// The decision about which method of the evaluation succeeded first.
+    /// The decision on which method of the evaluation succeeded first.
     let decision: Decision
-    /// The digest of the enrolled fingers for the program, which becomes part of the result.
+    /// The program's digest of the enrolled fingers, which becomes part of the result.
     let domainState: Data?
 
     private enum Step {
@@ -27,11 +27,11 @@ struct PasscodeLoop: Sendable {
         case verified
     }
 
-    /// Compares passcodes until one is right and recorded.
+    /// Compares passcodes until a correct one has been recorded.
     ///
     /// - Throws: `appCancel` if the task was cancelled or a finger was faster; `passcodeNotSet` if the passcode was
-    ///   removed; `authenticationFailed` if no further passcode will come after a wrong one, `systemCancel` if none was
-    ///   entered; `storeFailed`, and the authority's errors.
+    ///   removed; `authenticationFailed` if the prompt ended after a wrong passcode; `systemCancel` if it ended before
+    ///   one was entered; `storeFailed` or the authority's errors.
     func firstSuccess() async throws(ServiceError) -> Evaluation {
         var isVerified = false
         var last = ServiceError.noPasscodeCame
@@ -101,11 +101,11 @@ extension ServiceError {
 }
 
 extension EvaluationBookkeeping {
-    /// Lifts the lock on fingers and logs the success after the right passcode, both together or not at all.
+    /// Ends the lockout of fingers and logs the success after a correct passcode, both together or not at all.
     ///
-    /// It opens no reuse window, because that is for fingers only, and leaves an open one unchanged.
+    /// It does not open a reuse window, because that is only for fingers, and does not change an open one.
     ///
-    /// - Throws: `appCancel` if a finger was faster; `storeFailed`.
+    /// - Throws: `appCancel` if a finger was faster, or `storeFailed`.
     package func settlePasscode(_ decision: Decision) async throws(ServiceError) {
         let now = time.now()
         let isFirst = try await first(.passcode, decision) { db in
@@ -121,7 +121,7 @@ extension EvaluationBookkeeping {
 
     /// Logs a passcode that was wrong or could not be compared.
     ///
-    /// The ``PasscodeAuthority`` counts wrong passcodes, so a log that cannot be written changes nothing.
+    /// If the log cannot be written, nothing else changes, because the ``PasscodeAuthority`` counts wrong passcodes.
     func logPasscode(_ outcome: String) async {
         await logQuietly(.passcode, outcome, detail: reason)
     }

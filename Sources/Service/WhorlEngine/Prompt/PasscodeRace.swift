@@ -4,12 +4,12 @@ import Synchronization
 package import WhorlService
 import WhorlSupport
 
-/// The race between a finger and the passcode in one prompt, or the passcode alone.
+/// The race between a finger and the passcode in one prompt, or a prompt for the passcode alone.
 ///
-/// Neither part waits for the other. If one part fails, the prompt stays open for the other. The first success ends
-/// both, and so do a button, the cancellation of the program's task and the idle timeout. The first success is
-/// determined where it is recorded (``Decision``). The race returns only after both parts have ended, so that the
-/// reader is being closed and no passcode is left in memory.
+/// Neither part waits for the other. If one part fails, the prompt stays open for the other. Both parts end with the
+/// first success, a button, the cancellation of the program's task, or the idle timeout. Which success is first is
+/// determined when it is recorded (``Decision``). The race returns only after both parts have ended, so that the reader
+/// is being closed and no passcode is left in memory.
 struct PasscodeRace: Sendable {
     typealias Outcome = PromptRace.Outcome
     typealias FingerPart = @Sendable (Decision, PromptEntry) async -> Outcome
@@ -28,11 +28,11 @@ struct PasscodeRace: Sendable {
         var isTimeUp = false
     }
 
-    /// The passcode's part.
+    /// The part for the passcode.
     let passcode: PasscodeLoop
-    /// The time limit of the prompt when the user does nothing.
+    /// The time limit of the prompt while the user does nothing.
     let idle: IdleTimeout
-    /// The finger's part; `nil` if a finger cannot be used.
+    /// The part for the finger; `nil` if a finger cannot be used.
     let finger: FingerPart?
 
     private var entry: PromptEntry { passcode.entry }
@@ -86,7 +86,7 @@ struct PasscodeRace: Sendable {
             || (score.passcode != nil && (finger == nil || score.finger != nil))
     }
 
-    /// Returns the outcome of the evaluation; the error of a cancelled part is not its cause.
+    /// Returns the outcome of the evaluation, ignoring the error of a part that was cancelled.
     private static func decide(_ score: Score) -> Outcome {
         if let evaluation = score.success { return .success(evaluation) }
         if Task.isCancelled { return .failure(ServiceError(.appCancel)) }
@@ -104,15 +104,16 @@ extension ServiceError {
     )
 }
 
-/// The decision about which method of one evaluation succeeded first; only that method becomes the result and is
-/// recorded.
+/// The decision on which method of one evaluation succeeded first.
 ///
-/// It is made inside the transaction that records the success. Transactions run one after another, so if two methods
-/// succeed at the same moment, one is always first, and the second finds that record on disk.
+/// Only that method becomes the result and is recorded.
+///
+/// It is made in the transaction that records the success. Transactions run one after another, so if two methods
+/// succeed at the same moment, one is always first, and the other one finds that record on disk.
 package final class Decision: Sendable {
     private let first = Mutex<Evaluation.Method?>(nil)
 
-    /// Creates an open decision.
+    /// Creates a decision that is still open.
     package init() {}
 
     /// Claims the decision for a method, and returns whether that method is the first.

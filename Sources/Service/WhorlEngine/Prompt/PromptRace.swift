@@ -15,7 +15,7 @@ package struct PromptRace: Sendable {
     private let presenter: any PromptPresenter
     private let entry: PromptEntry
 
-    /// Creates a race for a prompt; the default `entry` takes no passcode.
+    /// Creates a race for a prompt; the default `entry` does not accept a passcode.
     package init(prompt: Prompt, presenter: any PromptPresenter, entry: PromptEntry = PromptEntry(.finger)) {
         self.prompt = prompt
         self.presenter = presenter
@@ -24,8 +24,8 @@ package struct PromptRace: Sendable {
 
     /// Runs `scan` while the prompt is shown.
     ///
-    /// A button ends the scan by cancelling its task. The end of the scan ends the prompt's updates. A success that is
-    /// being recorded when a button is pressed stays a success, so that the answer and the records agree.
+    /// A button ends the scan by cancelling its task. When the scan ends, the prompt's updates end. A success that is
+    /// being recorded when a button is pressed remains a success, so that the answer and the records agree.
     package func result(_ scan: @escaping @Sendable (PromptEntry) async -> Outcome) async -> Outcome {
         await withTaskGroup(of: Ending.self) { group in
             group.addTask {

@@ -13,7 +13,7 @@ package struct PromptTexts: Sendable, Hashable {
     /// The heading for a program whose name cannot be shown.
     package var unnamedProgram: String
 
-    /// Creates texts, such as translated ones.
+    /// Creates a set of texts, for example translated ones.
     package init(
         cancel: String = "Cancel",
         fallback: String = "Use Password…",
@@ -24,10 +24,10 @@ package struct PromptTexts: Sendable, Hashable {
         self.unnamedProgram = unnamedProgram
     }
 
-    /// Returns the prompt of a request, on a machine with these limits for proofs.
+    /// Returns the prompt for a request, on a machine with these limits for proofs.
     ///
-    /// A cancel title of only white space is ignored, because the cancel button cannot be hidden. An empty fallback
-    /// title hides the fallback button, and so does a policy without a fallback.
+    /// A cancel title that consists only of white space is ignored, because the cancel button cannot be hidden. The
+    /// fallback button is hidden if its title is empty or the policy does not have a fallback.
     package func prompt(
         for request: EvaluationRequest,
         _ limits: ProofLimits,
@@ -43,9 +43,10 @@ package struct PromptTexts: Sendable, Hashable {
         )
     }
 
-    /// Returns the prompt of a request that the passcode can meet.
+    /// Returns the prompt for a request that the passcode can satisfy.
     ///
-    /// The fallback title leads to the passcode. If the prompt takes only the passcode, it has no fallback title.
+    /// The fallback button leads to the passcode. If the prompt accepts only the passcode, it does not have a fallback
+    /// title.
     func prompt(
         for request: EvaluationRequest,
         _ limits: ProofLimits,

@@ -7,7 +7,7 @@ import WhorlEnrollment
 package import WhorlService
 import WhorlVault
 
-/// Releasing secrets, signatures and shared secrets to the owner of items.
+/// The functions that release secrets, signatures and shared secrets to the owner of items.
 extension AuthenticationEngine {
     /// Prompts for the methods that an item's access control requires, and returns the product that the TPM then
     /// releases.
@@ -32,15 +32,15 @@ extension AuthenticationEngine {
 }
 
 extension ProtectedItem {
-    /// Returns the purpose of a touch that opens the item, whatever the program claims.
+    /// Returns the purpose of a touch that unlocks the item, regardless of what the program claims.
     ///
-    /// An item with a name is opened as that item. An item supplied by the program is opened as something of the
-    /// program, unless the program signs in with it.
+    /// The purpose for a named item is to unlock that item. For an item that the program supplies, the purpose is to
+    /// unlock the program's items, unless the program signs in with it.
     ///
     /// - Parameters:
-    ///   - purpose: The purpose that the program names.
+    ///   - purpose: The purpose that the program specifies.
     ///   - use: The use of the item.
-    /// - Returns: The purpose that the prompt shows.
+    /// - Returns: The purpose to show in the prompt.
     package func purpose(named purpose: TouchPurpose, of use: ItemUse) -> TouchPurpose {
         switch (self, purpose, use) {
         case (.named(let id), .item(let name), _) where id.name.text.hasSuffix(":\(name)"): .item(name)
@@ -52,7 +52,7 @@ extension ProtectedItem {
 }
 
 extension ItemUse {
-    /// Refuses a use that is impossible for this kind of item.
+    /// Checks that this kind of item supports the use; throws if it does not.
     fileprivate func check(_ item: ProtectedItem) throws(ServiceError) {
         switch (self, item) {
         case (.secret, _): return
@@ -68,7 +68,7 @@ extension ItemUse {
 }
 
 extension Vault {
-    /// Returns the product of an item, wherever the item is stored.
+    /// Returns the product of an item, regardless of where the item is stored.
     fileprivate func product(
         of item: ProtectedItem,
         for use: ItemUse,
@@ -94,9 +94,11 @@ extension Vault {
     }
 }
 
-/// Creating and checking items that the caller stores.
+/// The functions that create and check items that the caller stores.
 extension AuthenticationEngine {
-    /// Creates an item in the TPM that the caller stores; the vault is created if nothing was ever stored.
+    /// Creates an item in the TPM that the caller stores.
+    ///
+    /// If nothing was ever stored, the vault is created.
     @concurrent
     package func make(
         _ item: NewItem,
@@ -117,14 +119,14 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Decodes bytes in the format of a sealed item, of any vault.
+    /// Decodes bytes in the format of a sealed item, regardless of its vault.
     package func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
         try SealedItem(encoded: encoded)
     }
 
     /// Returns the states of sealed items.
     ///
-    /// The owner is not asked, and the TPM only if the database shows that the fingers have changed.
+    /// The owner is not prompted. The TPM is used only if the database shows that the fingers have changed.
     @concurrent
     package func standing(of items: [SealedItem]) async throws(ServiceError) -> [VaultItem.Standing] {
         guard let vault = try await self.vault.existingVault() else { return items.map { _ in .tampered } }
@@ -134,9 +136,9 @@ extension AuthenticationEngine {
         return try await vault.standing(of: items, profile: profile, generation: generation)
     }
 
-    /// Returns the vault, ready to bind a new item to the conditions of its access control.
+    /// Returns the vault, prepared for binding a new item to the conditions of its access control.
     ///
-    /// Fingers that were enrolled before a TPM was used get their counter when they are read.
+    /// If fingers were enrolled before a TPM was used, their counter is created when they are read.
     func vaultForNew(_ access: AccessControl) async throws(ServiceError) -> Vault {
         let vault = try await self.vault.createdVault()
         guard access.isBoundToCurrentSet else { return vault }
@@ -149,15 +151,15 @@ extension AuthenticationEngine {
     }
 }
 
-/// The TPM's evidence of how it protects a key.
+/// The functions that return the TPM's evidence of how it protects a key.
 extension AuthenticationEngine {
-    /// Returns the TPM's identity, with a new attestation key; the owner is not asked.
+    /// Returns the TPM's identity with a new attestation key, without prompting the owner.
     @concurrent
     package func chipIdentity() async throws(ServiceError) -> ChipIdentity {
         try await vault.createdVault().chipIdentity()
     }
 
-    /// Creates a key that the caller stores, and lets the TPM attest how it is protected; the owner is not asked.
+    /// Creates a key that the caller stores, and has the TPM attest how it is protected, without prompting the owner.
     @concurrent
     package func makeKey(
         access: AccessControl,

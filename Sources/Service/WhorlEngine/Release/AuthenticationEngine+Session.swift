@@ -6,13 +6,13 @@ import WhorlFingerprint
 package import WhorlService
 package import WhorlVault
 
-/// Evaluations whose proof is kept for later requests from the same caller.
+/// The evaluations whose proofs are stored for later requests from the same caller.
 extension AuthenticationEngine {
     /// Evaluates a request, and adds the proof to the request's session.
     ///
     /// - Parameters:
     ///   - request: The request for the evaluation.
-    ///   - keeper: The authority that compares a passcode and keeps its proof; `nil` if the vault does not compare it.
+    ///   - keeper: The authority that compares a passcode and stores its proof; `nil` if the vault does not compare it.
     ///   - presenter: Shows the prompt.
     /// - Returns: The evaluation, which says how the owner was recognized.
     /// - Throws: The errors of ``evaluate(_:presenter:)``.
@@ -39,8 +39,9 @@ extension AuthenticationEngine {
         return evaluation
     }
 
-    /// Returns the proofs of an evaluation: only the method that ended it counts, and only a touch that was made for
-    /// it.
+    /// Returns the proofs that an evaluation provides.
+    ///
+    /// Only the method that ended it counts, and only a touch that was made for it.
     private func shown(
         by evaluation: Evaluation,
         for request: EvaluationRequest,
@@ -67,9 +68,9 @@ extension AuthenticationEngine {
         )
     }
 
-    /// Returns the proof of the method that ended an evaluation, for the release that requested it.
+    /// Returns the proof for the method that ended an evaluation, for use by the release that requested it.
     ///
-    /// Only that method counts: a passcode that came second proves nothing here.
+    /// Only that method counts; a passcode that was entered second does not prove anything.
     func proof(of evaluation: Evaluation, _ keeper: ProofKeeper?) -> OwnerProof? {
         switch evaluation.method {
         case .biometry: .matchedFinger(of: profile)
@@ -77,12 +78,12 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Returns the proof that a request's session holds and that still counts for the request, and counts the use.
+    /// Returns the proof from a request's session that is still valid for the request, and counts the use.
     ///
-    /// It counts only for the same owner, program, purpose and stay, and within the purpose's limits. A sleep of the
-    /// machine ends it, and it must be possible to show it now from the same place. The TPM is not asked. If the proof
-    /// cannot be looked up, it does not count; asking the owner then reports the cause. A touch weaker than one of the
-    /// required strengths does not count either.
+    /// A proof is valid only for the same owner, program, purpose and stay, within the purpose's limits, and until the
+    /// machine goes to sleep. It must also be possible to provide it now from the same place. The TPM is not used. If
+    /// the proof cannot be looked up, it is not valid; prompting the owner then reports the cause. A touch that is
+    /// weaker than a required strength is not valid either.
     package func known(
         for request: EvaluationRequest,
         _ vault: Vault,
@@ -103,12 +104,14 @@ extension AuthenticationEngine {
         return proof
     }
 
-    /// Logs a release of something that requires its owner; if it cannot be logged, nothing is released.
+    /// Logs a release of something that requires its owner.
+    ///
+    /// If the release cannot be logged, it must not take place.
     ///
     /// - Parameters:
     ///   - subject: The name of the released item.
-    ///   - request: The request for which it is released.
-    ///   - isShownBefore: Whether no prompt was needed, because an earlier proof counted.
+    ///   - request: The request for which the item is released.
+    ///   - isShownBefore: Whether a prompt was not needed because an earlier proof was valid.
     /// - Throws: A storage error.
     package func logRelease(
         of subject: String,

@@ -3,23 +3,23 @@
 import WhorlVault
 import WhorlService
 
-/// One release: turns the user's touch or passcode into a proof, and passes the proof only to the vault.
+/// One release, which turns the user's touch or passcode into a proof and passes the proof only to the vault.
 struct ItemRelease: Sendable {
     let engine: AuthenticationEngine
-    /// The request, with the purpose of the item.
+    /// The request, with the item's purpose.
     let request: ReleaseRequest
     let presenter: any PromptPresenter
 
-    /// The proof collected so far, and its evaluations.
+    /// The proof collected so far, with the evaluations that it is based on.
     private struct Shown: Sendable {
         var proof: OwnerProof
         var evaluations: [Evaluation] = []
     }
 
-    /// Prompts for anything that the request's session does not hold yet, then calls `use` to take the product out of
-    /// the vault.
+    /// Prompts for any proof that the request's session does not contain yet, and then calls `use` to get the product
+    /// from the vault.
     ///
-    /// If the TPM does not accept the passcode that the session holds, the release prompts for everything again.
+    /// If the TPM does not accept the session's passcode, the release prompts for everything again.
     func release<Product: Sendable>(
         _ item: ProtectedItem,
         _ use: (Vault, OwnerProof) async throws(ServiceError) -> Product
@@ -65,8 +65,8 @@ struct ItemRelease: Sendable {
 
     /// Prompts for the missing proofs, and returns the product.
     ///
-    /// The proof may not be enough, because the machine started differently or the set of fingers has changed. In this
-    /// case it also prompts for the passcode, if the access control accepts it.
+    /// The proof may be insufficient because the machine started differently or the set of fingers has changed. In this
+    /// case, it also prompts for the passcode if the access control accepts it.
     private func attempt<Product: Sendable>(
         _ access: AccessControl,
         _ vault: Vault,
@@ -106,7 +106,7 @@ struct ItemRelease: Sendable {
         }
     }
 
-    /// Shows one prompt, and adds the proof of its answer.
+    /// Shows one prompt, and adds the proof that its answer provides.
     private func ask(
         _ parts: Prompt.Parts,
         _ access: AccessControl,
@@ -158,7 +158,7 @@ extension ProtectedItem {
         }
     }
 
-    /// The error for an item that does not belong to this profile.
+    /// The error for an item that does not belong to the profile.
     fileprivate var missing: ServiceError {
         switch self {
         case .named(let id): ServiceError(.noSuchItem, id.spoken)
@@ -171,7 +171,7 @@ extension ProtectedItem {
         }
     }
 
-    /// Returns the access control of the item, as recorded by the vault and not by the item.
+    /// Returns the access control that the vault has recorded for the item, as opposed to the one in the item itself.
     fileprivate func access(_ vault: Vault) async throws(ServiceError) -> AccessControl {
         switch self {
         case .named(let id): try await vault.access(of: id)

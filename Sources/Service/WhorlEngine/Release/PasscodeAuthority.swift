@@ -5,42 +5,42 @@ import Synchronization
 package import WhorlService
 import WhorlVault
 
-/// An authority that knows whether a passcode is set and compares passcodes with it.
+/// An authority that knows whether a passcode is set, and compares passcodes with it.
 ///
-/// It does not prompt for a passcode, and it is independent of fingers. It limits how often a wrong passcode may be
+/// It does not prompt for a passcode, and does not depend on fingers. It limits how often a wrong passcode can be
 /// tried.
 package protocol PasscodeAuthority: Sendable {
     /// Whether a passcode is set.
     ///
-    /// - Throws: `storeFailed` if this cannot be determined; a lock then does not end by time.
+    /// - Throws: `storeFailed` if this cannot be determined. A lockout then does not end after a time.
     var isSet: Bool { get async throws(ServiceError) }
 
     /// Compares a passcode with the one that is set.
     ///
     /// If the evaluation ends during the comparison, it cancels the task and then waits for the result. An attempt that
-    /// has begun counts, cancelled or not.
+    /// has begun counts even if it is cancelled.
     ///
-    /// - Throws: `storeFailed` if it cannot compare. A wrong passcode is a verdict, not an error.
+    /// - Throws: `storeFailed` if the passcodes cannot be compared. A wrong passcode is a verdict, not an error.
     func verify(_ passcode: borrowing SecretBytes) async throws(ServiceError) -> PasscodeVerdict
 }
 
-/// An authority without a passcode; none can be set.
+/// An authority for which a passcode cannot be set.
 package struct NoPasscode: PasscodeAuthority {
     /// Creates an authority without a passcode.
     package init() {}
 
-    /// `false`.
+    /// Always `false`, because a passcode cannot be set.
     package var isSet: Bool { false }
 
-    /// Returns ``PasscodeVerdict/notSet`` without a comparison.
+    /// Returns ``PasscodeVerdict/notSet`` without comparing anything.
     package func verify(_ passcode: borrowing SecretBytes) -> PasscodeVerdict { .notSet }
 }
 
-/// The authority for the passcode that the vault stores as an object of the TPM.
+/// The authority for a passcode that the vault stores as a TPM object.
 package struct VaultPasscode: PasscodeAuthority {
     private let profile: String
     private let source: any VaultSource
-    /// Called when the TPM has accepted a passcode, before the caller gets the result.
+    /// Called when the TPM has accepted a passcode, before the caller receives the result.
     private let onVerified: @Sendable () throws(ServiceError) -> Void
 
     /// Creates the authority for the passcode of a profile.
@@ -48,7 +48,7 @@ package struct VaultPasscode: PasscodeAuthority {
         self.init(of: profile, in: source) {}
     }
 
-    /// Creates the authority for the passcode of a profile, with a function to call after each right passcode.
+    /// Creates the authority for the passcode of a profile, with a function to call after each correct passcode.
     package init(
         of profile: String,
         in source: any VaultSource,
@@ -59,7 +59,9 @@ package struct VaultPasscode: PasscodeAuthority {
         self.onVerified = onVerified
     }
 
-    /// Whether a passcode is set; the TPM is asked only if it protects the state key.
+    /// Whether a passcode is set.
+    ///
+    /// The TPM is used only if it protects the state key.
     package var isSet: Bool {
         get async throws(ServiceError) {
             guard let vault = try await source.existingVault() else { return false }
@@ -67,9 +69,9 @@ package struct VaultPasscode: PasscodeAuthority {
         }
     }
 
-    /// Compares a passcode in the TPM.
+    /// Has the TPM compare a passcode.
     ///
-    /// - Throws: `chipUnavailable` if the TPM cannot compare, `authenticationFailed` while it refuses to;
+    /// - Throws: `chipUnavailable` if the TPM cannot compare it, `authenticationFailed` while the TPM refuses to, or
     ///   `storeFailed`.
     package func verify(_ passcode: borrowing SecretBytes) async throws(ServiceError)
         -> PasscodeVerdict
@@ -91,14 +93,14 @@ package struct VaultPasscode: PasscodeAuthority {
     }
 }
 
-/// The authority for one request, which keeps the proof of the right passcode.
+/// The authority for one request, which stores the proof of the correct passcode.
 final class ProofKeeper: PasscodeAuthority {
     private let passcode: VaultPasscode
     private let kept = Mutex<OwnerProof?>(nil)
 
     init(_ passcode: VaultPasscode) { self.passcode = passcode }
 
-    /// The proof of the passcode; `nil` if none was right.
+    /// The proof of the passcode; `nil` if a correct one was not entered.
     var proof: OwnerProof? { kept.withLock(\.self) }
 
     var isSet: Bool {

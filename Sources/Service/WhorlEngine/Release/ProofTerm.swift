@@ -3,7 +3,7 @@
 package import WhorlStateStore
 package import WhorlService
 
-/// The term of a proof: the uses and the time that its purpose allows.
+/// The term of a proof: the number of uses and the time that its purpose allows.
 package struct ProofTerm: Sendable {
     private let purpose: TouchPurpose
     private let begin: Moment
@@ -19,7 +19,7 @@ package struct ProofTerm: Sendable {
 
     /// Counts a use.
     ///
-    /// - Returns: Whether the proof still counts for it; a sleep of the machine ends every term.
+    /// - Returns: Whether the proof is still valid for this use. Every term ends when the machine goes to sleep.
     package mutating func use(at now: Moment, _ limits: ProofLimits) -> Bool {
         let isInTime =
             switch purpose.proof {

@@ -7,12 +7,12 @@ import WhorlVault
 
 /// The proofs of one profile's owner in a session, for one program and one purpose.
 struct SessionProofs: Sendable {
-    /// The owner, program and purpose for which the proofs count, and the stay in which they were given.
+    /// The owner, program and purpose for which the proofs are valid, and the stay during which they were given.
     struct Scope: Sendable, Hashable {
         let profile: String
         let application: ApplicationID
         let purpose: TouchPurpose
-        /// The stay; `nil` if it is unknown, and only the session's keeper ends the proofs.
+        /// The stay; `nil` if it is unknown, in which case only the session's keeper can end the proofs.
         let stay: String?
     }
 
@@ -31,9 +31,9 @@ struct SessionProofs: Sendable {
     private var shownTouch: Shown<Touch>?
     private var shownPasscode: Shown<OwnerProof>?
 
-    /// The touch; a match from the reuse window does not count.
+    /// The touch, which is never a match from the reuse window.
     var touch: Touch? { shownTouch?.value }
-    /// The proof of the passcode, in the form that the TPM accepts.
+    /// The proof of the passcode, in the form that the TPM requires.
     var passcode: OwnerProof? { shownPasscode?.value }
 
     init(_ scope: Scope, touch: Touch? = nil, passcode: OwnerProof? = nil, at now: Moment) {
@@ -43,8 +43,9 @@ struct SessionProofs: Sendable {
         shownPasscode = passcode.map { Shown(value: $0, term: term) }
     }
 
-    /// Returns these proofs, completed with earlier ones of the missing kinds; proofs of another owner, program or
-    /// purpose are dropped.
+    /// Returns these proofs, supplemented by earlier proofs of the missing kinds.
+    ///
+    /// Earlier proofs of another owner, program or purpose are dropped.
     func adding(to before: SessionProofs?) -> SessionProofs {
         guard let before, before.scope == scope else { return self }
         // The latest proof is the most likely to still count.
@@ -54,9 +55,9 @@ struct SessionProofs: Sendable {
         return sum
     }
 
-    /// Counts a use, and drops the proofs that no longer count for it.
+    /// Counts a use, and drops the proofs that are no longer valid for it.
     ///
-    /// - Returns: Whether any proof is left.
+    /// - Returns: Whether any proofs are left.
     mutating func use(at now: Moment, _ limits: ProofLimits) -> Bool {
         if shownTouch?.term.use(at: now, limits) == false { shownTouch = nil }
         if shownPasscode?.term.use(at: now, limits) == false { shownPasscode = nil }
