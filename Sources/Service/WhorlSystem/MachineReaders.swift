@@ -87,7 +87,7 @@ package struct ReaderReachability: Sendable {
         return ServiceError(
             .lidShut,
             recovery: lid.isDocked ? "Open the lid, or connect a reader that can be touched." : nil,
-            cause: "the reader is built in\(lid.isDocked ? ", and the machine docked" : "")"
+            cause: "the reader is built in\(lid.isDocked ? ", and the machine is docked" : "")"
         )
     }
 

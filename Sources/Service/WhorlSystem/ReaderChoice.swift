@@ -160,7 +160,7 @@ final class ReaderChoice: ReaderService {
 
     /// The sentence that explains how to select another reader.
     private var wayToNameOne: String {
-        namedIn.map { "\($0) allows the other one alone ([Reader] Id)." }
+        namedIn.map { "\($0) allows only the other reader ([Reader] Id)." }
             ?? "Choose one with `--reader` or WHORL_READER."
     }
 

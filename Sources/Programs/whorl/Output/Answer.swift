@@ -49,7 +49,7 @@ struct Product: Sendable {
     /// Returns the line of a result with this product added as its last member.
     func line(closing line: String) -> SecretBytes {
         let end = "}}"
-        precondition(line.hasSuffix(end), "the line is no result")
+        precondition(line.hasSuffix(end), "the line is not a result")
         let head = line.dropLast(end.count) + ",\"\(name)\":\""
         let tail = "\"" + end + "\n"
         let size = max(bytes.bytes.count, SecretBuffer.base64Size(of: bytes.bytes.count))

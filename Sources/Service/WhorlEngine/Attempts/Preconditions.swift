@@ -129,7 +129,7 @@ extension Preconditions {
         return switch passcode {
         case .set:
             .passcode(
-                insteadOf: ServiceError(.notInteractive, cause: "the prompt takes no passcode")
+                insteadOf: ServiceError(.notInteractive, cause: "the prompt does not accept a passcode")
             )
         case .unknown(let error): .refuse(error)
         case .notSet: .refuse(ServiceError(.passcodeNotSet))

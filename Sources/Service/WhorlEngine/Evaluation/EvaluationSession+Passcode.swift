@@ -24,7 +24,7 @@ extension EvaluationSession {
         guard request.interactionAllowed, isAsked, await presenter.takesPasscode else {
             throw ServiceError(
                 .notInteractive,
-                cause: "the machine demands the passcode with each touch, and the prompt takes none"
+                cause: "the machine requires the passcode with each touch, and the prompt accepts none"
             )
         }
     }

@@ -245,7 +245,7 @@ struct EvaluationSession: Sendable {
     /// It never throws in practice, because each requirement has already been checked.
     private func checked(_ evaluation: Evaluation) throws(ServiceError) -> Evaluation {
         guard evaluation.method == .passcode || strengths.allSatisfy(evaluation.strength.meets) else {
-            throw ServiceError(.authenticationFailed, cause: "the touch was weaker than is demanded")
+            throw ServiceError(.authenticationFailed, cause: "the touch was weaker than required")
         }
         return evaluation
     }

@@ -125,7 +125,7 @@ extension ServiceError {
             .biometryDisconnected,
             message: "This requires another reader.",
             recovery: "Connect that reader.",
-            cause: "the touch must be at \(reader)"
+            cause: "the touch must be on \(reader)"
         )
     }
 
@@ -134,7 +134,7 @@ extension ServiceError {
             .readerUnsupported,
             message: "This requires a reader that matches on its chip.",
             recovery: "Connect one; `whorl devices` shows which readers match on the chip.",
-            cause: "match on chip is demanded"
+            cause: "matching on the chip is required"
         )
     }
 

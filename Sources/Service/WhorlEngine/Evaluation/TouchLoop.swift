@@ -112,6 +112,6 @@ extension ServiceError {
         .systemCancel,
         message: "The finger could not be read.",
         recovery: "Clean the sensor and your finger, then try again.",
-        cause: "the reader gave only retries, \(ScanLoop.retries) of them"
+        cause: "the reader returned only retries, \(ScanLoop.retries) of them"
     )
 }

@@ -187,7 +187,7 @@ package struct GroupIdentification: Sendable {
         }
         _ = try outcome.get()
         guard let finger = found.withLock(\.self) else {
-            throw ServiceError(.systemCancel, cause: "the prompt ended without a person")
+            throw ServiceError(.systemCancel, cause: "the prompt ended before a user was identified")
         }
         return finger
     }

@@ -42,7 +42,7 @@ extension ServiceError {
                 : "This computer identifies one of at most \(rules.mostPeople) users.",
             recovery:
                 "Ask for a user name first, then authenticate that user. An administrator can set People in section [Identify].",
-            cause: "\(count) people are named"
+            cause: "\(count) users are listed"
         )
     }
 

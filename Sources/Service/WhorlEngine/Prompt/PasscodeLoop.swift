@@ -81,7 +81,7 @@ extension ServiceError {
         .systemCancel,
         message: "No passcode entered.",
         recovery: "Try again, and enter the passcode.",
-        cause: "the prompt ended without one"
+        cause: "the prompt ended before a passcode was entered"
     )
 
     fileprivate static let wrongPasscode = ServiceError(

@@ -72,7 +72,7 @@ package struct PromptRace: Sendable {
         case (.failure, .fallback): .failure(ServiceError(.userFallback))
         case (.failure(let error), nil): .failure(error)
         // Both tasks of the group end with a value, so this never occurs.
-        case (nil, _): .failure(ServiceError(.systemCancel, cause: "the scan gave no outcome"))
+        case (nil, _): .failure(ServiceError(.systemCancel, cause: "the scan ended without an outcome"))
         }
     }
 }

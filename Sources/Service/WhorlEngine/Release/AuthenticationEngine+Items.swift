@@ -62,7 +62,7 @@ extension ItemUse {
             }
         case (.sharedSecret(let publicKey), .sealed): try Vault.check(publicKey: publicKey)
         case (.sharedSecret, .named(let id)):
-            throw ServiceError(.noSuchItem, id.spoken, cause: "keys with a name sign only")
+            throw ServiceError(.noSuchItem, id.spoken, cause: "named keys can only sign")
         }
     }
 }
@@ -89,7 +89,7 @@ extension Vault {
                 try await sharedSecret(with: publicKey, of: key, shown: proof, applicationPassword: password)
             )
         case (.named(let id), .sharedSecret):
-            throw ServiceError(.noSuchItem, id.spoken, cause: "keys with a name sign only")
+            throw ServiceError(.noSuchItem, id.spoken, cause: "named keys can only sign")
         }
     }
 }

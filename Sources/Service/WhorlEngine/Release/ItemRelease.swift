@@ -166,7 +166,7 @@ extension ProtectedItem {
             ServiceError(
                 .itemTampered,
                 "sealed \(item.kind.rawValue)",
-                cause: "it is of another vault or profile"
+                cause: "it belongs to another vault or profile"
             )
         }
     }

@@ -18,7 +18,7 @@ package final class Descriptor: Sendable {
 
     /// Takes over an open descriptor that a custom function closes.
     init(owning number: Int32, closing: @escaping @Sendable (Int32) -> Void) {
-        precondition(number >= 0, "no open descriptor")
+        precondition(number >= 0, "not an open descriptor")
         self.number = number
         self.closing = closing
     }

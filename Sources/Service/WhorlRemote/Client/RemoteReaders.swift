@@ -123,7 +123,7 @@ private final class RemoteReader: FingerprintReader {
         ReaderError(
             .unsupported,
             operation: operation,
-            cause: "the service whorld keeps the reader; WHORL_SERVICE=in-process uses it directly"
+            cause: "the service whorld owns the reader; WHORL_SERVICE=in-process uses it directly"
         )
     }
 }

@@ -28,7 +28,7 @@ package enum ServicePlace: String, Sendable {
         package var description: String {
             switch self {
             case .unknown(let other):
-                "WHORL_SERVICE is “\(DisplayText.clean(other, limit: 40))”, which is no place"
+                "WHORL_SERVICE is “\(DisplayText.clean(other, limit: 40))”, which is not a valid place"
             case .hasChoices: "the system service uses its own directory, profile, reader and TPM"
             case .noChild(let reason): "the program whorld could not be started: \(reason)"
             case .noEngine: "this program contains no engine, and the service whorld is not installed"

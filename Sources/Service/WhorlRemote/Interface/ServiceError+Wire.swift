@@ -144,7 +144,7 @@ extension ServiceCallError {
     /// The reason, as shown to the user.
     fileprivate var words: String {
         switch self {
-        case .connection(nil): "it hung up"
+        case .connection(nil): "it closed the connection"
         case .connection(let error?) where error.isSwitchedOff: "it is disabled by the administrator"
         case .connection(let error?) where error.isUnanswered: "it did not answer in time"
         case .connection(let error?): error.description
