@@ -17,7 +17,7 @@ enum Program {
         leave(await status(of: Array(CommandLine.arguments.dropFirst())))
     }
 
-    /// Exits without the cleanup of exit(3), after all output was written.
+    /// Exits without the cleanup of exit(3), after all output has been written.
     ///
     /// That cleanup frees resources of OpenSSL, libtss2 and GLib while their threads may still use them. A command
     /// could then crash after printing its answer, and exit with a different status.

@@ -20,7 +20,7 @@ final class FprintPlace: Sendable {
 
     /// Claims the name if there is a bus that permits this.
     ///
-    /// Clients of the service's own socket do not wait for this.
+    /// Clients that use the service's own socket do not have to wait for this.
     func take() {
         Task {
             do {

@@ -27,7 +27,7 @@ package struct AccountRule: Sendable {
         self.hasAccount = hasAccount
     }
 
-    /// Returns the reason why a user is not served; `nil` if the user is served.
+    /// Returns the reason why the service does not serve a user; `nil` if it does.
     package func refusal(of uid: UInt32) -> ServiceRefusal? {
         if uid == 0 { return nil }
         guard uid >= firstPerson, !Self.dynamic.contains(uid), uid != Self.nobody else {

@@ -33,7 +33,7 @@ package struct Callers: CallerRules {
     ///   - journal: The journal that records requests and their results.
     ///   - seats: The places from which a program may prompt for a finger.
     ///   - processes: The kernel's folder of processes.
-    ///   - flatpak: Returns the Flatpak programs that are installed for the whole machine.
+    ///   - flatpak: Returns the Flatpak programs that are installed system-wide.
     ///   - groups: Returns a user's groups; `nil` if they are unknown.
     package init(
         sessions: any LoginSessions = Logind(),

@@ -52,7 +52,7 @@ package protocol LoginSessions: Sendable {
     func session(ofProcess pid: Int32) async throws(LoginSessionsFault) -> LoginSession?
 }
 
-/// The reason why the login manager provides no information about a session.
+/// The reason why the login manager did not provide information about a session.
 package struct LoginSessionsFault: Error, Sendable, Hashable {
     /// The cause, as reported by the system.
     package let cause: String

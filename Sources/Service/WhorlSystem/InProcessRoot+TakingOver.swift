@@ -18,7 +18,7 @@ extension InProcessRoot {
     ///
     /// - Parameters:
     ///   - prints: The prints.
-    ///   - isTrial: Whether this is a dry run that changes nothing.
+    ///   - isTrial: Whether this is a dry run, which does not change anything.
     ///   - readersWereClosed: Whether the administrator confirms that only root could open the readers until now.
     /// - Returns: The result for each print, in the same order.
     /// - Throws: `ownerNeeded` if a finger is enrolled or a passcode is set; `enrollmentTampered`,

@@ -49,7 +49,7 @@ struct AttemptDiagnosis: Sendable {
         }
     }
 
-    /// Returns the check for the class of readers that is not selected.
+    /// Returns the check for the class of readers other than the selected one.
     private static func aside(_ status: AttemptStatus, _ now: Date) -> Check {
         let readers = status.readers == .real ? "real readers" : "test readers"
         switch status.lock {

@@ -12,7 +12,7 @@ enum FprintdPlace: Sendable, Equatable {
     /// fprintd's own daemon.
     case fprintd
 
-    /// The folders that the bus searches for services, in order.
+    /// The folders in which the bus searches for services, in order.
     static let folders = ["/usr/local/share/dbus-1/system-services", "/usr/share/dbus-1/system-services"]
 
     /// The command that makes Whorl's service own the bus name.

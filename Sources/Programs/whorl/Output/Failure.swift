@@ -9,7 +9,9 @@ import WhorlSupport
 
 /// A command's failure, described by the layer where it occurred.
 struct Failure: Error, Sendable, Equatable {
-    /// The name in JSON; for an evaluation's error, Apple's name if it has one.
+    /// The error's name in JSON.
+    ///
+    /// For an evaluation's error, this is Apple's name if there is one.
     var code: String
     /// Apple's error number, if there is one.
     var rawValue: Int?

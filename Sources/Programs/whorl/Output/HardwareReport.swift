@@ -8,8 +8,8 @@ import WhorlSupport
 
 /// A report on a reader and a TPM for the table in Docs/Readers.md; it contains only models, versions and results.
 ///
-/// It contains nothing that identifies a device, machine or person: no serial number, no name or ID of the reader, no
-/// free text, no time. `scripts/hardware` checks such files, and generates the table.
+/// It does not contain anything that identifies a device, machine or person: no serial number, name or ID of the
+/// reader, free text or time. `scripts/hardware` checks such files and generates the table.
 struct HardwareReport {
     let reader: ReaderInfo
     let steps: [ReaderExercise.StepResult]
@@ -89,7 +89,7 @@ enum LibfprintVersion {
     /// The maximum size, in bytes, of a package list to read.
     private static let largest = 64 << 20
 
-    /// Returns the version from the package list of a system with dpkg or pacman; `nil` on others.
+    /// Returns the version from the package list of a system with dpkg or pacman; `nil` on other systems.
     static func installed(in root: String = "") -> String? {
         (dpkg(root) ?? pacman(root)).flatMap(upstream)
     }

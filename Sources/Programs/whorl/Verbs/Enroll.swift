@@ -148,7 +148,7 @@ struct TestTouches: Sendable {
         translated("%1$@ of %2$@ test touches recognized.", with: String(recognized), String(tested))
     }
 
-    /// The sentence for the user; `nil` if there were no test touches.
+    /// The sentence that is shown to the user; `nil` if there were no test touches.
     var sentence: String? {
         guard tested > 0 else { return nil }
         let count = Self.count(recognized, of: tested)

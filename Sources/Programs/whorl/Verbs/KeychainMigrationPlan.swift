@@ -23,7 +23,7 @@ struct KeychainMigrationPlan: Sendable {
 
     /// The items to move: first those that do not prompt, then those that require the owner.
     private(set) var moves: [KeychainRow] = []
-    /// The items that already exist in the service; they are left unchanged.
+    /// The items that already exist in the service, which are left unchanged.
     private(set) var there: [KeychainItemName] = []
     /// The items that cannot be moved.
     private(set) var rests: [MigrationPlan.Rest] = []

@@ -5,11 +5,11 @@ import WhorlFingerprint
 import WhorlRemote
 import WhorlService
 
-/// The answer of `whorl` without a command: reader, fingers, service and TPM in four lines, and the next step.
+/// The output of `whorl` without a command: the reader, fingers, service and TPM in four lines, and the next step.
 ///
-/// It prompts for nothing, creates nothing, and waits for no part longer than `patience`.
+/// It does not prompt or create anything, and does not wait for any part longer than `patience`.
 struct Overview: Sendable {
-    /// The total time for all parts.
+    /// The maximum time to wait for all parts.
     private static let patience = Duration.milliseconds(350)
 
     private let services: Services
@@ -54,7 +54,7 @@ struct Overview: Sendable {
     }
 
     private func serviceWords(_ parts: Parts) -> String {
-        guard place == .system else { return "not in use; whorl works on its own" }
+        guard place == .system else { return "not in use; whorl works without it" }
         return switch parts.fingers {
         case .value: "running"
         case .failure(let failure) where failure.code != ServiceError.Code.serviceUnavailable.rawValue:
@@ -103,7 +103,7 @@ extension Overview {
         }
     }
 
-    /// Returns the result of some work, or `late` at a deadline, without waiting for the work any longer.
+    /// Returns the result of an operation, or `late` if it has not ended by a deadline.
     private static func value<Value: Sendable>(
         by deadline: ContinuousClock.Instant,
         _ work: @escaping @Sendable () async throws -> Value

@@ -3,7 +3,7 @@
 import Glibc
 import WhorlSupport
 
-/// A trial authentication with a file that is not in effect yet.
+/// A trial authentication that uses a file before it takes effect.
 ///
 /// libpam reads the file from a folder that only root can access and that also has links to the files in effect.
 /// `/etc/pam.d` is not changed before the trial has succeeded, and a trial that is killed leaves nothing there.

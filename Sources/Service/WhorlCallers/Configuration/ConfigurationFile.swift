@@ -70,7 +70,7 @@ extension ServiceConfiguration {
 
     /// Returns the content of a file; `nil` if it does not exist.
     ///
-    /// Only root or this process's user may be able to write the file.
+    /// Throws if users other than root and this process's user can write to the file.
     private static func bytes(of path: String) throws(ConfigurationFault) -> [UInt8]? {
         func fault(_ reason: String) -> ConfigurationFault {
             ConfigurationFault(description: "\(path): \(reason)")

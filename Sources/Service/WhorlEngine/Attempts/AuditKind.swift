@@ -17,7 +17,7 @@ enum AuditKind: Int, CaseIterable {
     case refusal = 4
     /// Any other event.
     case other = 5
-    /// A release of something that requires its owner, in which the owner was present.
+    /// A release of something that requires its owner, for which the owner was present.
     case release = 6
     /// A success or release that reused an earlier touch, of which a program can cause many.
     case again = 7

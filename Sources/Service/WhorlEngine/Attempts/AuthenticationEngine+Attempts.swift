@@ -81,7 +81,7 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Whether a lockout ends after a time, which requires that certainly no passcode is set.
+    /// Whether a lockout ends after a time, which is the case only if it is certain that no passcode is set.
     var lockEndsByTime: Bool {
         get async {
             do throws(ServiceError) { return try await !passcode.isSet } catch { return false }

@@ -57,7 +57,7 @@ package struct Preconditions: Sendable {
     /// Creates the preconditions for a system with an empty database, no reader and no passcode.
     package init() {}
 
-    /// Whether a lockout ends after a time, which requires that certainly no passcode is set.
+    /// Whether a lockout ends after a time, which is the case only if it is certain that no passcode is set.
     package var lockEndsByTime: Bool {
         switch passcode {
         case .notSet: true
@@ -75,9 +75,9 @@ package struct Preconditions: Sendable {
 
     /// The reason why a finger cannot be used; `nil` if it can be.
     ///
-    /// If there are several reasons, this is the first one in this order: the database cannot be used, the enrolled
-    /// fingers cannot be trusted, fingers are disabled for the program, no reader, no finger for this reader, too weak,
-    /// locked out. Problems that another touch cannot fix come first, so that a lockout never hides them.
+    /// If there are several reasons, the first in this order applies: the database cannot be used, the enrolled fingers
+    /// cannot be trusted, fingers are disabled for the program, no reader, no finger for this reader, too weak, locked
+    /// out. Problems that another touch cannot fix come first, so that a lockout never hides them.
     ///
     /// If no reader is connected, the reason is "disconnected" if fingers are enrolled, because plugging in the reader
     /// fixes it; otherwise it is "not available".

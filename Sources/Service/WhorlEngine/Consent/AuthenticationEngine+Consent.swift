@@ -15,7 +15,7 @@ extension AuthenticationEngine {
     ///
     /// - Parameters:
     ///   - change: The change that requires consent.
-    ///   - request: The way in which the owner is asked.
+    ///   - request: The request that specifies how to prompt the owner.
     ///   - presenter: Shows the prompt.
     /// - Returns: The consent to this change, which is bound to the set of fingers before the owner was prompted. It is
     ///   `nil` if consent is not needed: to enroll the first finger or to remove all untrusted fingers while no
@@ -69,7 +69,7 @@ extension AuthenticationEngine {
     /// - Parameters:
     ///   - purpose: The purpose of the touch, for which no proof is stored.
     ///   - text: The purpose, as the end of a sentence.
-    ///   - request: The way in which the owner is asked.
+    ///   - request: The request that specifies how to prompt the owner.
     ///   - presenter: Shows the prompt.
     /// - Throws: The errors of ``consent(to:_:presenter:)``.
     @concurrent
@@ -105,7 +105,7 @@ extension AuthenticationEngine {
     /// - Parameters:
     ///   - purpose: The purpose, for which no proof is stored.
     ///   - text: The change, as the end of a sentence.
-    ///   - request: The way in which the owner is asked.
+    ///   - request: The request that specifies how to prompt the owner.
     ///   - vault: The vault that compares the passcode.
     ///   - presenter: Shows the prompt.
     /// - Returns: The proof of the passcode.
@@ -139,8 +139,8 @@ extension AuthenticationEngine {
     /// Prompts for an enrolled finger, if there is one, before the first passcode is set.
     ///
     /// - Parameters:
-    ///   - request: The way in which the owner is asked.
-    ///   - session: The session that keeps the match.
+    ///   - request: The request that specifies how to prompt the owner.
+    ///   - session: The session that stores the match.
     ///   - presenter: Shows the prompt.
     /// - Throws: The errors of ``consent(to:_:presenter:)``.
     @concurrent
@@ -159,7 +159,7 @@ extension AuthenticationEngine {
     ///
     /// - Parameters:
     ///   - request: The requesting program and its place, which must be the same as when the finger was prompted for.
-    ///   - session: The session that keeps the match.
+    ///   - session: The session that stores the match.
     ///   - vault: The vault in which the passcode will be set.
     /// - Returns: The proof, which is empty if there is no such match or it has expired.
     package func proofForFirstPasscode(

@@ -42,7 +42,7 @@ package final class AuthenticationEngine: AuthenticationService {
     let rules: AttemptRules
     /// The strength that the machine requires of each touch.
     package let strength: TouchStrength
-    /// The machine's time limits for proofs kept in a session.
+    /// The machine's time limits for proofs that a session stores.
     package let limits: ProofLimits
     /// Returns the stay of this process in its login session, which applies to requests that do not specify one.
     private let ownStay: OwnStayProvider
@@ -67,7 +67,7 @@ package final class AuthenticationEngine: AuthenticationService {
     ///   - obstacle: Waits until a reader can no longer be touched, and returns the reason.
     ///   - rules: The machine's rules for failed attempts.
     ///   - strength: The strength that the machine requires of each touch.
-    ///   - limits: The machine's time limits for proofs kept in a session.
+    ///   - limits: The machine's time limits for proofs that a session stores.
     ///   - ownStay: Returns the stay of this process in its login session.
     ///   - reader: Returns the reader; called for each evaluation.
     package init(

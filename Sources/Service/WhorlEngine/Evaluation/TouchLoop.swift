@@ -27,7 +27,7 @@ struct TouchLoop: Sendable {
         case none(ServiceError)
     }
 
-    /// Waits for touches until a match is settled, the attempts are used up, or an error ends the loop.
+    /// Waits for touches until a match has been recorded, the attempts are used up, or an error ends the loop.
     ///
     /// - Parameters:
     ///   - entry: The prompt that shows the progress.

@@ -69,7 +69,7 @@ package struct VaultPasscode: PasscodeAuthority {
         }
     }
 
-    /// Has the TPM compare a passcode.
+    /// Compares a passcode by using the TPM.
     ///
     /// - Throws: `chipUnavailable` if the TPM cannot compare it, `authenticationFailed` while the TPM refuses to, or
     ///   `storeFailed`.
@@ -79,7 +79,7 @@ package struct VaultPasscode: PasscodeAuthority {
         try await compare(passcode).0
     }
 
-    /// Returns the verdict on a passcode, and the proof if it is right.
+    /// Returns the verdict on a passcode, and the proof if the passcode is correct.
     fileprivate func compare(
         _ passcode: borrowing SecretBytes
     ) async throws(ServiceError) -> (PasscodeVerdict, OwnerProof?) {
@@ -115,7 +115,7 @@ final class ProofKeeper: PasscodeAuthority {
 }
 
 extension Vault {
-    /// Returns the verdict on a passcode, and the proof if it is right.
+    /// Returns the verdict on a passcode, and the proof if the passcode is correct.
     fileprivate func verdict(
         on passcode: SecretBox,
         of profile: String

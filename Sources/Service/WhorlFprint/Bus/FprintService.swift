@@ -101,7 +101,7 @@ package actor FprintService {
         return true
     }
 
-    /// The paths of the readers, in the order in which they were connected.
+    /// The readers' paths, in the order in which the readers were connected.
     var paths: [String] { devices.map(\.device.path) }
 
     /// The interfaces and properties of the readers, by path.

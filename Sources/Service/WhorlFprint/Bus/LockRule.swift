@@ -29,7 +29,7 @@ package struct LockRule: Sendable {
     /// Returns whether a client may not make requests because the screen of its login session is locked.
     ///
     /// - Parameters:
-    ///   - user: The user of the client; `nil` if the client is gone.
+    ///   - user: The user of the client; `nil` if the client has left the bus.
     ///   - process: The process of the client; `nil` if it is unknown.
     /// - Returns: Whether requests are refused: `true` if this cannot be determined, `false` outside any session, where
     ///   only polkit decides.
@@ -45,10 +45,10 @@ package struct LockRule: Sendable {
         }
     }
 
-    /// Returns the login session whose lock ends a client's claim.
+    /// Returns the login session that ends a client's claim when it is locked.
     ///
     /// - Parameters:
-    ///   - user: The user of the client; `nil` if the client is gone.
+    ///   - user: The user of the client; `nil` if the client has left the bus.
     ///   - process: The process of the client; `nil` if it is unknown.
     /// - Returns: The session's name; `nil` outside any session and for root's clients.
     /// - Throws: A fault if the session is unknown, because a claim that a lock could not end must not begin.

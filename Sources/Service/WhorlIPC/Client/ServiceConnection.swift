@@ -132,7 +132,7 @@ package final class ServiceConnection: Sendable {
     ///   - type: The type of the reply's parameters.
     ///   - update: Called for each update before the reply; `nil` to request no updates.
     /// - Returns: The reply.
-    /// - Throws: The service's refusal, or the reason for which there is no reply.
+    /// - Throws: The service's refusal, or the reason why there is no reply.
     package func call<Parameters: Encodable & Sendable, Result: Decodable & Sendable>(
         _ method: String,
         _ parameters: Parameters,
@@ -149,11 +149,11 @@ package final class ServiceConnection: Sendable {
         return try await cancellableAnswer(update)
     }
 
-    /// Waits for the reply to a call that an earlier owner of the socket made.
+    /// Waits for the reply to a call that a previous owner of the socket made.
     ///
     /// - Parameter update: Called for each update before the reply.
     /// - Returns: The reply.
-    /// - Throws: The service's refusal, or the reason for which there is no reply.
+    /// - Throws: The service's refusal, or the reason why there is no reply.
     package func resume<Result: Decodable & Sendable>(
         update: @escaping (Result) -> Void
     ) async throws(ServiceCallError) -> Reply<Result> {

@@ -4,7 +4,7 @@ internal import CWhorlSocket
 internal import Dispatch
 internal import Glibc
 
-/// A connected socket that sends and receives whole messages, one after another.
+/// A connected socket that sends and receives complete messages, one after another.
 ///
 /// It never blocks: reading and writing continue when the kernel reports that they can. A peer that sends an incomplete
 /// message or does not read is disconnected after a time limit.
@@ -159,7 +159,7 @@ final class Channel: @unchecked Sendable {
         _ = bytes.withUnsafeBytes { whorl_send(socket.number, $0.baseAddress, $0.count, [], 0) }
     }
 
-    /// Ends the connection as ``close()`` does, without waiting for it.
+    /// Ends the connection like ``close()``, but without waiting until it has ended.
     ///
     /// Cancellation handlers of tasks use this function. They run while the task's state is locked, and a message that
     /// arrives at the same moment resumes the task while this connection's work is locked. So both would wait for each

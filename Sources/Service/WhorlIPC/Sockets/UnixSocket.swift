@@ -79,7 +79,7 @@ package enum UnixSocket {
         }
     }
 
-    /// Returns how many of these connections the other side has closed, even if there is unread data.
+    /// Returns the number of connections that the other side has closed, including those with unread data.
     static func countHungUp(_ sockets: [Descriptor]) -> Int {
         var places = sockets.map { pollfd(fd: $0.number, events: 0, revents: 0) }
         // It does not block, and so can fail only for lack of memory: then all count as open.

@@ -82,7 +82,7 @@ package enum SecretDescriptor {
     ///   - file: The memory file.
     ///   - most: The maximum size, in bytes.
     /// - Returns: The size in bytes.
-    /// - Throws: `notSealed`, `tooLarge`, or the system's error.
+    /// - Throws: `notSealed` or `tooLarge` if the file is unsuitable, or the system's error.
     package static func size(of file: Descriptor, most: Int) throws(Fault) -> Int {
         let seals = whorl_seals(file.number)
         guard seals >= 0, seals & 7 == 7 else { throw .notSealed }

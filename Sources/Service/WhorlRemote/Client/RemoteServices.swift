@@ -74,7 +74,7 @@ package struct RemoteAccounts: Sendable {
     /// - Parameters:
     ///   - prints: The prints, at most 2 MiB in total.
     ///   - user: The user ID.
-    ///   - isTrial: Whether this is a dry run that changes nothing.
+    ///   - isTrial: Whether this is a dry run, which does not change anything.
     ///   - readersWereClosed: Whether the administrator confirms that only root could open the readers until now.
     /// - Returns: The result for each print, in the same order.
     /// - Throws: `ownerNeeded` if the user already has a finger or a passcode, or another error from the service.

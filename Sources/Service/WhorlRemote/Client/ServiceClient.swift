@@ -35,7 +35,7 @@ struct ServiceClient: Sendable {
         try await call(Asked.name, Asked.rules, operation, update: update)
     }
 
-    /// Calls a method with the types of its parameters and its reply.
+    /// Calls the operation's method, with the types of its parameters and its reply.
     fileprivate func call<Parameters: Codable & Sendable, Reply: Codable & Sendable>(
         _ name: String,
         _ rules: OperationRules,
@@ -73,7 +73,7 @@ struct ServiceClient: Sendable {
     ///
     /// - Parameters:
     ///   - operation: The method, with its parameters.
-    ///   - files: The memory files sent along with the call that are not secret.
+    ///   - files: The memory files to send along with the call, which are not secret.
     ///   - update: Called for each update before the reply; `nil` to request no updates.
     /// - Returns: The reply, with the descriptors sent along with it.
     /// - Throws: The errors of ``call(_:update:)``.

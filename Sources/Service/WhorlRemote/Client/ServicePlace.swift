@@ -19,9 +19,9 @@ package enum ServicePlace: String, Sendable {
         case unknown(String)
         /// The system service was selected together with a directory, a profile, a reader or a TPM.
         case hasChoices
-        /// The program `whorld` is missing or cannot be started, for this reason.
+        /// The program `whorld` is not installed or cannot be started, for this reason.
         case noChild(String)
-        /// This program was built without the engine, and no service is installed.
+        /// This program was built without the engine, and the service is not installed.
         case noEngine
 
         /// One sentence that describes the error, for logs and causes.

@@ -9,7 +9,7 @@ public enum SessionPrompts {
     /// Registers with the system service and shows prompts until the task is cancelled or the service exits.
     ///
     /// - Parameters:
-    ///   - presenter: Shows the prompts; nothing that it reports makes an evaluation succeed.
+    ///   - presenter: Shows the prompts; nothing that it reports can make an evaluation succeed.
     ///   - onRegistration: Called once, when the registration has taken effect.
     /// - Throws: The error that ended the registration; `serviceUnavailable` if the service exited.
     public static func show(
@@ -31,7 +31,7 @@ public enum SessionPrompts {
     /// one again. Both must run in the same process, so use `execve(2)`.
     ///
     /// - Parameters:
-    ///   - presenter: Shows the prompts; nothing that it reports makes an evaluation succeed.
+    ///   - presenter: Shows the prompts; nothing that it reports can make an evaluation succeed.
     ///   - registration: The descriptor that an earlier call of this function returned; `nil` to register. The function
     ///     closes it.
     ///   - time: The time without a prompt after which the function returns; `nil` to show prompts as

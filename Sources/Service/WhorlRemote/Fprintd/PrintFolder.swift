@@ -33,7 +33,7 @@ package struct PrintFolder: Sendable {
             && name.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 != 0 }
     }
 
-    /// Returns the fingers of a user that have an entry, readable or not, in order.
+    /// Returns the user's fingers that have an entry, readable or not, in order.
     package func fingers(of user: String, on reader: ReaderKey) -> [Finger] {
         guard let folder = folder(of: user, reader) else { return [] }
         let names = Set(Self.names(in: folder))

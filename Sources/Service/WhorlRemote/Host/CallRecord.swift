@@ -4,7 +4,7 @@ import WhorlFingerprint
 import WhorlIPC
 import WhorlService
 
-/// A call that could prompt the owner, and its result; it contains no secrets.
+/// The record of a call that could prompt the owner, with its result; it does not contain secrets.
 package struct CallRecord: Sendable, Hashable {
     /// The method, such as `io.whorl.Owner.Evaluate`.
     package let method: String

@@ -3,14 +3,14 @@
 import WhorlIPC
 import WhorlService
 
-/// Runs an asynchronous call of a service, and converts its error to a refusal.
+/// Runs an asynchronous call to a service, and converts its error to a refusal.
 func refusing<Value>(
     _ answer: @autoclosure () async throws(ServiceError) -> Value
 ) async throws(ServiceRefusal) -> Value {
     do { return try await answer() } catch { throw error.refusal }
 }
 
-/// Runs a synchronous call of a service, and converts its error to a refusal.
+/// Runs a synchronous call to a service, and converts its error to a refusal.
 func refusing<Value>(
     _ answer: @autoclosure () throws(ServiceError) -> Value
 ) throws(ServiceRefusal) -> Value {

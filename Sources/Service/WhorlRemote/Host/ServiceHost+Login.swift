@@ -39,7 +39,7 @@ package struct LoginAccess: Sendable {
         @Sendable ([UInt32], EvaluationRequest, any PromptPresenter) async throws(ServiceError)
         -> IdentifiedPerson
 
-    /// Enrolls another program's prints for the user with an ID; a dry run changes nothing.
+    /// Enrolls another program's prints for the user with an ID; a dry run does not change anything.
     package typealias TakeOver =
         @Sendable (UInt32, [ForeignPrint], _ isTrial: Bool, _ readersWereClosed: Bool)
         async throws(ServiceError) -> [ImportOutcome]

@@ -87,9 +87,9 @@ struct WireRow: Codable, Sendable {
     let item: SealedItem?
 }
 
-/// Puts rows into messages, and the values of each message into a memory file.
+/// Packs rows into messages, and the values of each message into a memory file.
 struct RowPacker {
-    /// The maximum number of bytes of values sent with one message.
+    /// The maximum total size of the values sent with one message, in bytes.
     ///
     /// This is enough for the largest value that a keychain accepts (16 MiB) and the other values of the same message.
     static let mostBytes = 17 << 20
