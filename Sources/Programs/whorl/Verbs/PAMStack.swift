@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file from `/etc/pam.d`.
+/// A file from `/etc/pam.d` into which Whorl's line can be inserted, and from which it can be removed.
 ///
-/// Whorl's line can be inserted into it or removed from it; all other lines stay unchanged.
+/// All other lines stay unchanged.
 struct PAMStack: Equatable {
     /// The reason why the line cannot be inserted or removed.
     enum Fault: Error, Equatable {
@@ -34,7 +34,7 @@ struct PAMStack: Equatable {
 
     let text: String
 
-    /// The lines.
+    /// The file's lines, without their line breaks.
     ///
     /// They are split by bytes, because Swift treats a carriage return with a line feed as a single character.
     private var lines: [String] {
@@ -117,7 +117,7 @@ struct PAMStack: Equatable {
     }
 }
 
-/// A line in a file from `/etc/pam.d`, parsed as libpam does it: by bytes, and without the comment.
+/// A line in a file from `/etc/pam.d`, parsed in the same way as by libpam: by bytes, and without the comment.
 struct PAMLine {
     /// The words of the line; a word that begins with a bracket extends to the matching bracket.
     private let words: [String]
