@@ -85,13 +85,13 @@ struct ItemNameTests {
     @Test(arguments: [256, 10_000, 1 << 20])
     func `a name of too many bytes is refused with their number`(count: Int) {
         let refusal = Self.refusal(String(repeating: "n", count: count))
-        #expect(refusal == "The name is too long: \(count) bytes, and 255 is the most.")
+        #expect(refusal == "The name is too long: \(count) bytes; the maximum is 255.")
     }
 
     @Test func `a name that grows beyond the limit by being normalized is refused`() {
         // U+0958 decomposes to two scalars of three bytes each, also in NFC.
         let refusal = Self.refusal(String(repeating: "\u{958}", count: 80))
-        #expect(refusal == "The name is too long: 480 bytes, and 255 is the most.")
+        #expect(refusal == "The name is too long: 480 bytes; the maximum is 255.")
     }
 
     @Test func `an error names the character by its number, not by itself`() throws {

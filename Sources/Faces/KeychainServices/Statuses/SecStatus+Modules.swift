@@ -535,7 +535,7 @@ public let errSecInvalidTupleCredentials: OSStatus = -67852
 public let errSecInvalidEncoding: OSStatus = -67853
 /// The validity period is not valid.
 public let errSecInvalidValidityPeriod: OSStatus = -67854
-/// The requestor is not valid.
+/// The requester is not valid.
 public let errSecInvalidRequestor: OSStatus = -67855
 /// The descriptor of the request is not valid.
 public let errSecRequestDescriptor: OSStatus = -67856
