@@ -48,6 +48,9 @@ struct MethodRuleTests {
         return nil
     }
 
+    /// The methods of logins that users call.
+    private static let loginsOfUsers = [LoginInterface.Unlock.name, LoginInterface.UnlockScreen.name]
+
     private static func described() -> [String] {
         InterfaceText.all.flatMap { interface in
             interface.text.matches(of: /(?m)^method (\w+)\(/).map { "\(interface.name).\($0.1)" }
@@ -74,7 +77,7 @@ struct MethodRuleTests {
         #expect(Set(Self.described()).isSuperset(of: Self.openToConfined))
         for method in Self.described() {
             let refusal = try await refusal(of: method, machine)
-            if method.hasPrefix("io.whorl.Login."), method != LoginInterface.Unlock.name {
+            if method.hasPrefix("io.whorl.Login."), !Self.loginsOfUsers.contains(method) {
                 #expect(refusal == LoginRefused.rootAlone, "\(method)")
             } else if Self.openToConfined.contains(method) {
                 #expect(refusal != "io.whorl.Connection.Confined", "\(method)")
@@ -89,7 +92,7 @@ struct MethodRuleTests {
         let machine = try await RuledMachine(loginsOf: 4711)
         machine.rules.set(isUnknown: true)
         for method in Self.described()
-        where method == LoginInterface.Unlock.name
+        where Self.loginsOfUsers.contains(method)
             || !method.hasPrefix("io.whorl.Login.") && !Self.openToConfined.contains(method)
         {
             #expect(try await refusal(of: method, machine) == "io.whorl.Connection.NotProven", "\(method)")

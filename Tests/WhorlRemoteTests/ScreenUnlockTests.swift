@@ -98,7 +98,7 @@ struct ScreenUnlockTests {
     }
 
     @Test func `a wrong finger is no yes, and locks out like any other`() async throws {
-        let machine = try await machine("mock:noMatch*9,then=match")
+        let machine = try await machine("mock:then=noMatch")
         #expect(try await machine.unlockRefusal().reason == .notMatched)
         #expect(try await machine.unlockRefusal().reason == .lockedOut)
         #expect(try await machine.unlockRefusal().messages.isEmpty)
@@ -111,7 +111,7 @@ struct ScreenUnlockTests {
     }
 
     @Test func `a login ends a locker's prompt and gets the next touch`() async throws {
-        let machine = try await LoginMachine("mock:hang,then=match")
+        let machine = try await LoginMachine("mock:hang,match")
         machine.rules.set(session: "2")
         let locker = Task { try await machine.unlockRefusal() }
         try await Task.sleep(for: .milliseconds(400))
