@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An evaluation in a program's own loop, with a screen of its own: poll PATH [FINGER to be enrolled first]. */
+ * An evaluation with poll(2), in a program that shows the prompts itself: poll PATH [FINGER to enroll first]. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <whorl.h>
 
-/* Waits for the end of a request, and shows its prompts. */
+/* Waits until a request ends, and shows its prompts. */
 static int finish(whorl_context context) {
     for (;;) {
         struct pollfd one = { whorl_descriptor(context), (short)whorl_events(context), 0 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An evaluation in Qt's loop: qt PATH. The descriptor is watched by a QSocketNotifier, so that nothing waits. */
+ * An evaluation with Qt's event loop: qt PATH. A QSocketNotifier watches the descriptor, so it never blocks. */
 #include <QCoreApplication>
 #include <QDebug>
 #include <QSocketNotifier>
 #include <whorl.h>
 
-/* Tells how the request ended, and returns the status of the program. */
+/* Prints the result of the request, and returns the exit status of the program. */
 static int told(whorl_context context, int result) {
     const char *message = whorl_text(context, WHORL_TEXT_MESSAGE);
     if (result == WHORL_OK) qInfo("matched: %s", whorl_text(context, WHORL_TEXT_FINGER));
@@ -14,7 +14,7 @@ static int told(whorl_context context, int result) {
     return result == WHORL_OK ? 0 : 1;
 }
 
-/* Takes what has come, and ends the program with the request. */
+/* Reads the available events, and exits when the request has ended. */
 static void dispatch(whorl_context context) {
     for (;;) {
         int event = whorl_dispatch(context);

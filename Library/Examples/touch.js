@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An evaluation in GJS, over the service's socket and without the library: gjs -m touch.js PATH
+// An evaluation in GJS, through the service's socket and without the library: gjs -m touch.js PATH
 //
-// Only a whole last reply with a method is a success; updates of the prompt are for the screen.
+// Only a complete final reply with a method means success. Updates of the prompt are only for display.
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
 import System from 'system';
@@ -11,19 +11,19 @@ Gio._promisify(Gio.SocketClient.prototype, 'connect_async');
 Gio._promisify(Gio.DataInputStream.prototype, 'read_upto_async');
 Gio._promisify(Gio.OutputStream.prototype, 'write_all_async');
 
-// A connection to the service. A message is JSON and a zero.
+// A connection to the service. A message is a JSON object followed by a zero byte.
 class Connection {
     static async open(path) {
         const connection = new Connection();
         connection.stream = await new Gio.SocketClient().connect_async(Gio.UnixSocketAddress.new(path), null);
         connection.input = new Gio.DataInputStream({baseStream: connection.stream.get_input_stream()});
-        // Kernels before Linux 6.5 do not tell the service which process this is.
+        // Before Linux 6.5, the kernel does not tell the service which process is connecting.
         const {question} = await connection.call('io.whorl.Connection.Challenge');
         if (question) await connection.call('io.whorl.Connection.Prove', {answer: question});
         return connection;
     }
 
-    // Sends a call and returns its reply; updates go to a function.
+    // Sends a call and returns its reply. Calls a function for each update.
     async call(method, parameters = {}, update = null) {
         const text = JSON.stringify({method, parameters, ...update && {more: true}});
         await this.stream.get_output_stream().write_all_async(
@@ -54,7 +54,7 @@ async function evaluate(path) {
     const [asking, answering] = [await Connection.open(path), await Connection.open(path)];
     const {value} = await asking.call('io.whorl.Owner.Evaluate', {call: {request}, presenter}, async update => {
         if (update.prompt) print(`prompt: ${update.prompt.prompt.reason}`);
-        // The service waits until the prompt is off the screen.
+        // The service waits until the prompt is no longer shown.
         if (update.end) await answering.call('io.whorl.Prompt.Ended', {prompt: update.end, presenter});
     });
     if (value?.method !== 'biometry') throw new Error('The answer is not understood.');

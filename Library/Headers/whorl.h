@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * libwhorl: fingerprints that unlock secrets and keys, for programs in C and whatever calls C.
+ * libwhorl: fingerprints that unlock secrets and keys, for programs in C and in languages that can call C.
  *
- * The engine is the system's service, whorld; this library speaks to it. A program opens a context, begins a request,
- * waits for the context's descriptor in a loop of its own, and takes events:
+ * This library is a client of the system service, whorld. A program opens a context, begins a request, watches the
+ * context's descriptor in its event loop, and reads events. Or it simply waits:
  *
  *     whorl_context context;
  *     struct whorl_asking asking = WHORL_ASKING_INIT;
@@ -13,38 +13,42 @@
  *     if (whorl_wait(context, -1) == WHORL_OK) open_the_till();
  *     whorl_close(context);
  *
- * whorl_wait is a loop of poll(2) over whorl_descriptor and whorl_dispatch. A program with a loop of its own (GLib, Qt,
+ * whorl_wait is a poll(2) loop around whorl_descriptor and whorl_dispatch. A program with an event loop (GLib, Qt,
  * asyncio, epoll) watches the descriptor for reading, and calls whorl_dispatch until it returns WHORL_EVENT_NONE.
  *
- * CONTEXTS. A context is a number, as a descriptor is; no number is given twice by a process. 0 is none. A number that is
- * none, or was closed, gives WHORL_INVALID_CONTEXT and does nothing. A context has one request at a time; a program opens
- * as many contexts as it has requests at once, 1,024 at most. A connection to the service is open only during a request.
+ * CONTEXTS. A context is a number, like a file descriptor, but a process never gets the same number twice. 0 is never a
+ * context. With a number that is not an open context, functions return WHORL_INVALID_CONTEXT and do nothing. A context
+ * has one request at a time; for several requests at the same time, open several contexts (at most 1,024). The
+ * connection to the service is open only during a request.
  *
- * RESULTS. A function returns WHORL_OK or a negative status, but for those that say otherwise. A request that was begun
- * ends with WHORL_EVENT_DONE, exactly once, and whorl_result then says how. WHORL_OK alone is a success: it is said only
- * where the service said so in a whole and valid answer. Of a request with an error it is not known whether the service
- * acted on it where the status is WHORL_NO_ANSWER or WHORL_NOT_UNDERSTOOD.
+ * RESULTS. Unless stated otherwise, functions return WHORL_OK or a negative status. Each request that was begun ends
+ * with exactly one WHORL_EVENT_DONE, after which whorl_result returns the result. Only WHORL_OK means success, and is
+ * returned only if the service sent a complete and valid reply that says so. With WHORL_NO_ANSWER and
+ * WHORL_NOT_UNDERSTOOD, the service may or may not have carried out the request.
  *
- * OWNERSHIP. Texts and bytes that a function takes are copied before it returns. A text that a function returns belongs to
- * the context, and is valid until the next call of whorl_dispatch, whorl_wait, whorl_close or of a function that begins a
- * request with this context. Texts are UTF-8 and end in a zero. No memory is left to the caller to free. Secrets and
- * passcodes are never copied into memory of this library: they go between the caller's buffer and a sealed memory file
- * (memfd_create(2)) that is passed to or from the service, and is wiped. The caller locks (mlock(2)) and wipes its buffers.
+ * OWNERSHIP. Strings and bytes passed to a function are copied before it returns. A returned string belongs to the
+ * context, and is valid until the next call to whorl_dispatch, whorl_wait, whorl_close or a function that begins a
+ * request with this context. Strings are UTF-8 and end with a zero byte. The caller never has to free memory. Secrets
+ * and passcodes are never copied into the library's memory, but only between the caller's buffer and a sealed memory
+ * file (memfd_create(2)), which is passed to or from the service and then wiped. The caller should lock its buffers
+ * (mlock(2)) and wipe them.
  *
- * THREADS. The library starts no thread, holds no lock, and calls nothing back. A context is used by one thread at a time:
- * a call while another thread is in one with the same context gives WHORL_BUSY and does nothing. Different contexts are
- * independent. A thread that sleeps in whorl_wait is in no call: another one may cancel the request, or close the context.
+ * THREADS. The library does not start threads, hold locks or make callbacks. Only one thread at a time can use a
+ * context: if another thread is in a call with the same context, functions return WHORL_BUSY and do nothing. Different
+ * contexts are independent. A thread that sleeps in whorl_wait does not count: another thread can cancel the request or
+ * close the context.
  *
- * FORK. In a child of fork(2) the contexts of its parent give WHORL_FORKED; whorl_close frees the child's copy and leaves the
- * parent's request alone. The child opens its own. Descriptors are closed by execve(2).
+ * FORK. In a child of fork(2), functions return WHORL_FORKED for the parent's contexts. whorl_close frees the child's
+ * copy without affecting the parent's request. The child must open its own contexts. Descriptors are closed by
+ * execve(2).
  *
- * ENVIRONMENT. No variable has an effect, in any program. The socket's path is fixed; its folder has to be root's, and who
- * serves it root or the owner of the socket.
+ * ENVIRONMENT. Environment variables have no effect in any program. The path of the socket is fixed. Its directory must
+ * belong to root, and the listening process must run as root or as the owner of the socket.
  *
- * UNITS. Times are milliseconds, but for moments, which are seconds since 1970 in UTC. Sizes are bytes.
+ * UNITS. Durations are in milliseconds, points in time in seconds since 1970-01-01 UTC, and sizes in bytes.
  *
- * STABILITY. Functions, numbers and the meaning of both stay as they are in all versions that are libwhorl.so.1. New ones are
- * added. A program treats a status, event or update that it does not know as an error, nothing, and nothing.
+ * STABILITY. Functions and numbers, and their meaning, do not change in any version of libwhorl.so.1, but new ones may
+ * be added. Treat an unknown status as an error, and ignore unknown events and updates.
  */
 #ifndef WHORL_H
 #define WHORL_H
@@ -56,31 +60,31 @@
 extern "C" {
 #endif
 
-/* The name of a context. */
+/* A context. */
 typedef uint64_t whorl_context;
 
-/* How a call or a request ended. whorl_status_name and whorl_status_text have a name and a sentence for each. */
+/* The status of a call or a request. whorl_status_name and whorl_status_text return a name and a sentence for each. */
 enum whorl_status {
     WHORL_OK = 0,
 
-    /* Of this library. */
-    WHORL_INVALID_ARGUMENT = -1,   /* An argument is NULL, out of range, too long (4,096 bytes), or no UTF-8. */
+    /* Errors of this library. */
+    WHORL_INVALID_ARGUMENT = -1,   /* An argument is NULL, out of range, too long (4,096 bytes), or not UTF-8. */
     WHORL_INVALID_CONTEXT = -2,    /* The context was closed, or never opened. */
-    WHORL_FORKED = -3,             /* The context is that of the parent of this process. */
-    WHORL_BUSY = -4,               /* A request is under way, or another thread is in a call with this context. */
-    WHORL_NO_REQUEST = -5,         /* No request is under way, or none that this call is for. */
+    WHORL_FORKED = -3,             /* The context belongs to the parent of this process. */
+    WHORL_BUSY = -4,               /* A request is in progress, or another thread is in a call with this context. */
+    WHORL_NO_REQUEST = -5,         /* No request is in progress, or not one that this call applies to. */
     WHORL_TOO_MANY = -6,           /* 1,024 contexts are open. */
-    WHORL_SYSTEM = -7,             /* The system refused a descriptor or memory. */
-    WHORL_NO_SERVICE = -8,         /* The service is not installed, does not listen, or is not the system's. */
-    WHORL_NO_ANSWER = -9,          /* The service hung up before it answered. */
-    WHORL_NOT_UNDERSTOOD = -10,    /* The service's answer is none that this version understands. */
-    WHORL_OLD_SERVICE = -11,       /* The service is older than this library, and does not know the request. */
-    WHORL_REFUSED = -12,           /* The service refused with an error that has no number; WHORL_TEXT_CODE has its name. */
-    WHORL_TOO_SMALL = -13,         /* The buffer is too small; the size that is needed was stored. */
-    WHORL_TIMED_OUT = -14,         /* whorl_wait waited for so long; the request goes on. */
-    WHORL_NOTHING = -15,           /* There is no such value. */
+    WHORL_SYSTEM = -7,             /* The system has run out of descriptors or memory. */
+    WHORL_NO_SERVICE = -8,         /* The service is not installed or not listening, or is not the system's. */
+    WHORL_NO_ANSWER = -9,          /* The service closed the connection before it replied. */
+    WHORL_NOT_UNDERSTOOD = -10,    /* This version of the library does not understand the service's reply. */
+    WHORL_OLD_SERVICE = -11,       /* The service is older than this library, and does not support the request. */
+    WHORL_REFUSED = -12,           /* The service returned an error without a number; its name is in WHORL_TEXT_CODE. */
+    WHORL_TOO_SMALL = -13,         /* The buffer is too small; the required size was stored. */
+    WHORL_TIMED_OUT = -14,         /* The time limit of whorl_wait has expired; the request continues. */
+    WHORL_NOTHING = -15,           /* No such value exists. */
 
-    /* Of evaluations. The names are Apple's where Apple has one. */
+    /* Errors of evaluations, with Apple's names where Apple has one. */
     WHORL_AUTHENTICATION_FAILED = -101,
     WHORL_USER_CANCEL = -102,
     WHORL_USER_FALLBACK = -103,
@@ -102,10 +106,10 @@ enum whorl_status {
     WHORL_CHIP_UNAVAILABLE = -119,
     WHORL_READER_NOT_CHOSEN = -120,
     WHORL_LID_SHUT = -121,
-    WHORL_PLACE_RESTS = -122,      /* Too many fingers in a row did not match at this machine's logins. */
-    WHORL_NOT_PERMITTED = -123,    /* The system's rules (polkit), or the program's place, do not allow it. */
+    WHORL_PLACE_RESTS = -122,      /* Too many touches in a row failed at this machine's logins. */
+    WHORL_NOT_PERMITTED = -123,    /* Not allowed by the system's rules (polkit), or from where the program runs. */
 
-    /* Of secrets and keys. */
+    /* Errors of secrets and keys. */
     WHORL_NO_CHIP = -201,
     WHORL_CHIP_BUSY = -202,
     WHORL_CHIP_CROWDED = -203,
@@ -130,17 +134,17 @@ enum whorl_status {
     WHORL_ACCESS_REFUSED = -222,
     WHORL_PASSCODE_THROTTLED = -223,
     WHORL_PASSCODE_WRONG = -224,
-    WHORL_NOT_PROVEN = -225,       /* The kernel does not tell which process asks, and it has no right to items so. */
+    WHORL_NOT_PROVEN = -225,       /* The calling process cannot be identified, so it cannot use items. */
     WHORL_NO_ENDORSEMENT = -226,
     WHORL_CREDENTIAL_REFUSED = -227,
     WHORL_PUBLIC_KEY_REFUSED = -228,
     WHORL_PASSCODE_EXISTS = -229,
     WHORL_PASSCODE_WRONG_SIZE = -230,
-    WHORL_PASSCODE_BUSY = -231,    /* Too many passcodes of this user wait to be compared; try again. */
-    WHORL_APPLICATION_PASSWORD_THROTTLED = -232, /* WHORL_NUMBER_MILLISECONDS has the time to wait. */
+    WHORL_PASSCODE_BUSY = -231,    /* Too many passcodes of this user are waiting to be compared; try again. */
+    WHORL_APPLICATION_PASSWORD_THROTTLED = -232, /* WHORL_NUMBER_MILLISECONDS is the time to wait. */
     WHORL_PASSCODE_NEEDED = -233,
 
-    /* Of fingers. */
+    /* Errors of fingers and readers. */
     WHORL_FINGER_EXISTS = -301,
     WHORL_DUPLICATE = -302,
     WHORL_INCONSISTENT = -303,
@@ -163,11 +167,11 @@ enum whorl_status {
     WHORL_PRINT_REFUSED = -321,
     WHORL_READER_NOT_PERMITTED = -322,
 
-    /* Of agents. */
-    WHORL_AGENT_TAKEN = -401,       /* Another program shows the prompts of this session. */
-    WHORL_AGENT_NOT_ALLOWED = -402, /* The administrator lets no agent show prompts. */
+    /* Errors of agents. */
+    WHORL_AGENT_TAKEN = -401,       /* Another program already shows the prompts of this session. */
+    WHORL_AGENT_NOT_ALLOWED = -402, /* The administrator does not allow agents to show prompts. */
 
-    /* Of the service's state directory; WHORL_STORE_FAILED for any other failure of it. */
+    /* Errors of the service's state directory; any other failure is WHORL_STORE_FAILED. */
     WHORL_STORE_NOT_WRITABLE = -501,
     WHORL_STORE_TOO_OPEN = -502,
     WHORL_STORE_DAMAGED = -503,
@@ -179,17 +183,17 @@ enum whorl_status {
     WHORL_STORE_KEY_MISSING = -509,
     WHORL_STORE_KEY_DAMAGED = -510,
 
-    /* Of the connection to the service. */
-    WHORL_SHARE_REACHED = -601,    /* The programs of this user hold as much of the service as one user may. */
+    /* Errors of the connection to the service. */
+    WHORL_SHARE_REACHED = -601,    /* This user's programs have reached the limit on the service's resources. */
     WHORL_MESSAGE_REFUSED = -602,  /* The request is too large. */
     WHORL_NO_ACCOUNT = -603,       /* The service does not serve this user. */
     WHORL_CONFINED = -604,         /* Sandboxed programs cannot do this. */
-    WHORL_NOT_AT_READER = -605     /* The session of the program is not at the reader. */
+    WHORL_NOT_AT_READER = -605     /* The program's session is not at the reader. */
 };
 
-/* Returns the name of a status, such as "biometryLockout", and a sentence about it; "" for a number that is none. An error
- * of the service has one sentence for all: what happened is in WHORL_TEXT_MESSAGE. The texts are valid as long as the
- * library is loaded. */
+/* Return the name of a status, such as "biometryLockout", and a sentence that describes it; "" for an unknown number.
+ * All errors of the service have the same sentence; WHORL_TEXT_MESSAGE says what happened. The strings are valid for as
+ * long as the library is loaded. */
 const char *whorl_status_name(int status);
 const char *whorl_status_text(int status);
 
@@ -198,163 +202,166 @@ const char *whorl_version(void);
 
 /* --- Contexts ----------------------------------------------------------------------------------------------------- */
 
-/* Opens a context for the service of this system. Nothing is asked yet, and it succeeds without a service too.
+/* Opens a context for the system service. Does not connect yet, so it succeeds even if the service is not installed.
  *
- * The application is the name under which the program asks, such as "org.example.till": prompts show it, and domain states
- * differ by it. The service takes a confined program's id in place of it. */
+ * The application is the ID of the program, such as "org.example.till". Prompts show it, and each application has a
+ * different domain state. For a confined program, the service uses the program's sandbox ID instead. */
 int whorl_open(const char *application, whorl_context *context);
 
-/* Opens a context for a service whose socket is at another path, as in a container; the same is asked of the path. */
+/* Opens a context for a service with another socket path, as in a container. The path must meet the same conditions. */
 int whorl_open_at(const char *path, const char *application, whorl_context *context);
 
-/* Closes a context; a request that is under way is cancelled. */
+/* Closes a context. A request in progress is cancelled. */
 int whorl_close(whorl_context context);
 
-/* Returns a descriptor that is readable while whorl_dispatch has something to do, for poll(2) and its like; negative: a
- * status. It is the same one for as long as the context is open. The caller does not read, write or close it. */
+/* Returns a descriptor that is readable while whorl_dispatch has something to do, for poll(2) and similar functions, or
+ * a negative status. It stays the same for as long as the context is open. Do not read, write or close it. */
 int whorl_descriptor(whorl_context context);
 
-/* Returns the events for which the descriptor is watched (POLLIN); 0 while no request is under way; negative: a status. */
+/* Returns the events to watch the descriptor for (POLLIN), 0 if no request is in progress, or a negative status. */
 int whorl_events(whorl_context context);
 
 /* Events of a request. */
 enum whorl_event {
-    WHORL_EVENT_NONE = 0,               /* Nothing now. */
-    WHORL_EVENT_DONE = 1,               /* The request has ended; whorl_result says how. */
+    WHORL_EVENT_NONE = 0,               /* No event is available. */
+    WHORL_EVENT_DONE = 1,               /* The request has ended; call whorl_result. */
     WHORL_EVENT_PROMPT = 2,             /* A prompt begins, which the program shows. */
-    WHORL_EVENT_UPDATE = 3,             /* The prompt changes; WHORL_NUMBER_UPDATE says how. */
-    WHORL_EVENT_PROMPT_END = 4,         /* The prompt ends, and is taken off the screen. */
+    WHORL_EVENT_UPDATE = 3,             /* The prompt changes, as described by WHORL_NUMBER_UPDATE. */
+    WHORL_EVENT_PROMPT_END = 4,         /* The prompt ends; remove it from the screen. */
     WHORL_EVENT_ELSEWHERE = 5,          /* An agent of the session shows the prompt. */
-    WHORL_EVENT_PROGRESS = 6,           /* An enrollment goes on; WHORL_NUMBER_UPDATE says how. */
-    WHORL_EVENT_PASSCODE_NOT_TAKEN = 7, /* A passcode is not compared, as another one is, or the prompt takes none. */
-    WHORL_EVENT_REGISTERED = 8          /* The program shows the prompts of others from now on. */
+    WHORL_EVENT_PROGRESS = 6,           /* An enrollment progresses, as described by WHORL_NUMBER_UPDATE. */
+    WHORL_EVENT_PASSCODE_NOT_TAKEN = 7, /* A passcode is not compared: another one is, or none is expected. */
+    WHORL_EVENT_REGISTERED = 8          /* The program shows the prompts of other programs from now on. */
 };
 
-/* Takes what has come from the service without waiting, and returns the next event; negative: a status. Call it until it
- * returns WHORL_EVENT_NONE. WHORL_NO_REQUEST where no request is under way: nothing has to be dispatched. */
+/* Reads what the service has sent, without waiting, and returns the next event or a negative status. Call it until it
+ * returns WHORL_EVENT_NONE. Returns WHORL_NO_REQUEST if no request is in progress. */
 int whorl_dispatch(whorl_context context);
 
-/* Waits until the request has ended, at most for so many milliseconds (-1: without a limit), and returns its result.
- * Events before the end are dropped, so that it is for requests without a prompt of the program's own. */
+/* Waits until the request ends, for at most this many milliseconds (-1: no limit), and returns its result. Earlier
+ * events are discarded, so use it only for requests whose prompts the program does not show. */
 int whorl_wait(whorl_context context, int milliseconds);
 
-/* Returns how the last request ended; WHORL_BUSY while it has not, WHORL_NO_REQUEST before the first one. */
+/* Returns the result of the last request; WHORL_BUSY while it is in progress, WHORL_NO_REQUEST before the first one. */
 int whorl_result(whorl_context context);
 
-/* Cancels the request. It ends with WHORL_APP_CANCEL, by an event as any other. What the service has done is done. */
+/* Cancels the request. It ends with a WHORL_EVENT_DONE as usual, and the result WHORL_APP_CANCEL. Anything that the
+ * service has already done is not undone. */
 int whorl_cancel(whorl_context context);
 
-/* --- Values of the last event or result ----------------------------------------------------------------------------- */
+/* --- Values of the last event or result -------------------------------------------------------------------------- */
 
-/* Texts. Those about an error come with WHORL_EVENT_DONE and a negative result. Texts of other programs are shown as text,
- * never as markup; control characters and those that change the direction of writing are taken out. */
+/* Strings. Those that describe an error are available after WHORL_EVENT_DONE with a negative result. Show strings of
+ * other programs as plain text, never as markup. Control characters and characters that change the direction of text
+ * have been removed from them. */
 enum whorl_text {
     WHORL_TEXT_CODE = 1,           /* The name of the error. */
-    WHORL_TEXT_MESSAGE = 2,        /* A sentence about what happened; of an update: its sentence, if it has one. */
-    WHORL_TEXT_RECOVERY = 3,       /* A sentence about what the person can do. */
-    WHORL_TEXT_CAUSE = 4,          /* The cause that a lower layer told, for logs. */
-    WHORL_TEXT_METHOD = 5,         /* Of an evaluation: "biometry" or "passcode". */
+    WHORL_TEXT_MESSAGE = 2,        /* Says what happened; in an update, its message, if it has one. */
+    WHORL_TEXT_RECOVERY = 3,       /* Says what the user can do. */
+    WHORL_TEXT_CAUSE = 4,          /* The cause reported by a lower layer, for logs. */
+    WHORL_TEXT_METHOD = 5,         /* In an evaluation: "biometry" or "passcode". */
     WHORL_TEXT_FINGER = 6,         /* A finger, such as "right-index-finger". */
-    WHORL_TEXT_READER_KIND = 7,    /* "hardware"; "virtual" or "mock" for a reader that pretends. */
-    WHORL_TEXT_PROMPT = 8,         /* The id of the prompt. */
-    WHORL_TEXT_TITLE = 9,          /* The heading: the asking program's own word. */
+    WHORL_TEXT_READER_KIND = 7,    /* "hardware"; "virtual" or "mock" for a test reader. */
+    WHORL_TEXT_PROMPT = 8,         /* The ID of the prompt. */
+    WHORL_TEXT_TITLE = 9,          /* The heading, as chosen by the calling program. */
     WHORL_TEXT_REASON = 10,
     WHORL_TEXT_CANCEL_TITLE = 11,
-    WHORL_TEXT_FALLBACK_TITLE = 12,/* "" where the button is hidden. */
+    WHORL_TEXT_FALLBACK_TITLE = 12,/* "" if the button is hidden. */
     WHORL_TEXT_SCAN_TYPE = 13,     /* "press" or "swipe". */
-    WHORL_TEXT_ASKER = 14,         /* The id of the confined program that asks; show it in place of the title.
-                                    * Unconfined programs of the same user can imitate it: say so. */
-    WHORL_TEXT_ASKER_PROCESS = 15, /* The name of the process that asks. */
-    WHORL_TEXT_RETRY = 16,         /* Of an update: "general", "tooShort", "centerFinger", "removeFinger", "tooFast". */
-    WHORL_TEXT_STRENGTH = 17,      /* Of an evaluation: the strength that the touch had, "any" or words with + between them:
-                                      "match-on-chip", "two-fingers", "passcode", and last "reader:" with the reader's id. */
-    WHORL_TEXT_PURPOSE = 18,       /* Of a prompt: what the touch is for, by the service's word; show it in a line of its own:
-                                      "yes" (unlocks nothing), "storedByProgram", "item", "signIn", "setPasscode",
-                                      "changePasscode", "removePasscode", "reseal", "changeFingers", "deleteItem", "keyring",
-                                      "keyringOff", "optOut", "logIn", "unlockScreen". */
-    WHORL_TEXT_PURPOSE_NAME = 19   /* The name of the item, server, program or PAM service; "" for a purpose without one. */
+    WHORL_TEXT_ASKER = 14,         /* The ID of the calling program if it is confined; show it instead of the title, and
+                                    * point out that unconfined programs of the same user can imitate it. */
+    WHORL_TEXT_ASKER_PROCESS = 15, /* The name of the calling process. */
+    WHORL_TEXT_RETRY = 16,         /* In an update: "general", "tooShort", "centerFinger", "removeFinger", "tooFast". */
+    WHORL_TEXT_STRENGTH = 17,      /* In an evaluation: the strength of the touch, "any" or words separated by "+":
+                                    * "match-on-chip", "two-fingers", "passcode", and finally "reader:" with the
+                                    * reader's ID. */
+    WHORL_TEXT_PURPOSE = 18,       /* In a prompt: the purpose of the touch, as determined by the service; show it on a
+                                    * separate line: "yes" (unlocks nothing), "storedByProgram", "item", "signIn",
+                                    * "setPasscode", "changePasscode", "removePasscode", "reseal", "changeFingers",
+                                    * "deleteItem", "keyring", "keyringOff", "optOut", "logIn", "unlockScreen". */
+    WHORL_TEXT_PURPOSE_NAME = 19   /* The name of the item, server, program or PAM service; "" if there is none. */
 };
 
-/* Returns a text; "" where there is none, and for a context that is none. Never NULL. */
+/* Returns a string; "" if there is none, or if the context is invalid. Never NULL. */
 const char *whorl_text(whorl_context context, int which);
 
 /* Numbers. */
 enum whorl_number {
     WHORL_NUMBER_UPDATE = 1,       /* One of enum whorl_update. */
-    WHORL_NUMBER_PARTS = 2,        /* What a prompt asks for: 1 a finger, 2 the passcode, 3 either. */
-    WHORL_NUMBER_COMPLETED = 3,    /* The stages that are done ... */
-    WHORL_NUMBER_TOTAL = 4,        /* ... of so many. */
+    WHORL_NUMBER_PARTS = 2,        /* What the prompt accepts: 1 a finger, 2 the passcode, 3 either. */
+    WHORL_NUMBER_COMPLETED = 3,    /* The number of completed stages. */
+    WHORL_NUMBER_TOTAL = 4,        /* The total number of stages. */
     WHORL_NUMBER_TRIES_LEFT = 5,
-    WHORL_NUMBER_MILLISECONDS = 6, /* The time for which no passcode is compared. */
+    WHORL_NUMBER_MILLISECONDS = 6, /* The time during which no passcode is compared. */
     WHORL_NUMBER_IS_PRESENT = 7,   /* Whether a finger is on the reader: 1 or 0. */
-    WHORL_NUMBER_IS_REUSED = 8,    /* Of an evaluation: whether an earlier touch stood in. */
-    WHORL_NUMBER_HAS_READER = 9,   /* Of whorl_can_evaluate. */
+    WHORL_NUMBER_IS_REUSED = 8,    /* In an evaluation: whether an earlier touch was reused. */
+    WHORL_NUMBER_HAS_READER = 9,   /* From whorl_can_evaluate. */
     WHORL_NUMBER_IS_PASSCODE_SET = 10,
-    WHORL_NUMBER_GENERATION = 11,  /* Of whorl_domain_state: grows with each change of the fingers. */
+    WHORL_NUMBER_GENERATION = 11,  /* From whorl_domain_state: increases with each change of the enrolled fingers. */
     WHORL_NUMBER_ASKER_PROCESS = 12,
-    WHORL_NUMBER_UNUSED_SECONDS = 13, /* Of a prompt: the touch counts this long after each use ... */
-    WHORL_NUMBER_WHOLE_SECONDS = 14   /* ... and this long in all; -1 where it counts once. */
+    WHORL_NUMBER_UNUSED_SECONDS = 13, /* In a prompt: how long a touch can be reused after each use; -1 if it cannot. */
+    WHORL_NUMBER_WHOLE_SECONDS = 14   /* In a prompt: how long a touch can be reused in total; -1 if it cannot. */
 };
 
-/* Returns a number; -1 where there is none. */
+/* Returns a number; -1 if there is none. */
 int64_t whorl_number(whorl_context context, int which);
 
-/* What changed in a prompt, or in an enrollment. */
+/* Changes to a prompt or an enrollment. */
 enum whorl_update {
     WHORL_UPDATE_OTHER = 0,
-    WHORL_UPDATE_TOUCH = 1,          /* The reader waits for a finger. */
-    WHORL_UPDATE_FINGER = 2,         /* A finger was laid or lifted: WHORL_NUMBER_IS_PRESENT. */
+    WHORL_UPDATE_TOUCH = 1,          /* The reader is waiting for a finger. */
+    WHORL_UPDATE_FINGER = 2,         /* A finger was placed or lifted: WHORL_NUMBER_IS_PRESENT. */
     WHORL_UPDATE_RETRY = 3,          /* The finger could not be read: WHORL_TEXT_RETRY. */
-    WHORL_UPDATE_STAGE = 4,          /* A stage is done: WHORL_NUMBER_COMPLETED, WHORL_NUMBER_TOTAL. */
+    WHORL_UPDATE_STAGE = 4,          /* A stage is complete: WHORL_NUMBER_COMPLETED, WHORL_NUMBER_TOTAL. */
     WHORL_UPDATE_NO_MATCH = 5,       /* The finger is not enrolled: WHORL_NUMBER_TRIES_LEFT. */
-    WHORL_UPDATE_FINGER_ENDED = 6,   /* No finger is asked for any longer, and the passcode is. */
-    WHORL_UPDATE_CHECKING = 7,       /* A passcode is compared. */
+    WHORL_UPDATE_FINGER_ENDED = 6,   /* Fingers are no longer accepted, but the passcode is. */
+    WHORL_UPDATE_CHECKING = 7,       /* A passcode is being compared. */
     WHORL_UPDATE_WRONG_PASSCODE = 8, /* WHORL_NUMBER_TRIES_LEFT before a wait, if that is known. */
     WHORL_UPDATE_THROTTLED = 9,      /* No passcode is compared for WHORL_NUMBER_MILLISECONDS. */
     WHORL_UPDATE_PASSCODE_ENDED = 10,
-    WHORL_UPDATE_MATCHED = 11,       /* For the screen alone: whorl_result says whether a request succeeded. */
-    WHORL_UPDATE_VERIFIED = 12,      /* As above. */
-    WHORL_UPDATE_ENDED = 13,         /* Without success, for the reason in WHORL_TEXT_MESSAGE. */
-    WHORL_UPDATE_BEGAN = 14,         /* Of an enrollment: the owner has agreed. WHORL_NUMBER_TOTAL: stages. */
-    WHORL_UPDATE_CONFIRMING = 15,    /* Of an enrollment: one more touch confirms it. WHORL_NUMBER_TRIES_LEFT. */
-    WHORL_UPDATE_ANOTHER_FINGER = 16 /* The finger matched, and a different one is asked for now. */
+    WHORL_UPDATE_MATCHED = 11,       /* Only for display: call whorl_result to find out if a request succeeded. */
+    WHORL_UPDATE_VERIFIED = 12,      /* Only for display, as above. */
+    WHORL_UPDATE_ENDED = 13,         /* The prompt failed for the reason in WHORL_TEXT_MESSAGE. */
+    WHORL_UPDATE_BEGAN = 14,         /* In an enrollment: the owner has agreed. WHORL_NUMBER_TOTAL: stages. */
+    WHORL_UPDATE_CONFIRMING = 15,    /* In an enrollment: one more touch confirms it. WHORL_NUMBER_TRIES_LEFT. */
+    WHORL_UPDATE_ANOTHER_FINGER = 16 /* The finger matched, and a different one is required now. */
 };
 
-/* Bytes of a result. */
+/* Byte strings of a result. */
 enum whorl_bytes_of {
     WHORL_BYTES_DOMAIN_STATE = 1, /* 32 bytes, which change when a finger is added, removed or replaced. */
-    WHORL_BYTES_PUBLIC_KEY = 2,   /* A point of P-256, uncompressed: 4, x, y; 65 bytes. */
-    WHORL_BYTES_SIGNATURE = 3     /* r and s; 64 bytes. */
+    WHORL_BYTES_PUBLIC_KEY = 2,   /* An uncompressed P-256 point, 65 bytes: the byte 4, then x and y. */
+    WHORL_BYTES_SIGNATURE = 3     /* 64 bytes: r and s. */
 };
 
-/* Copies bytes of the last result into a buffer, and stores their number. WHORL_NOTHING where there are none. */
+/* Copies bytes of the last result into a buffer, and stores their number. Returns WHORL_NOTHING if there are none. */
 int whorl_bytes(whorl_context context, int which, void *buffer, size_t room, size_t *count);
 
-/* Moves the secret that whorl_read_secret got into a buffer, and stores its size; it is then forgotten here. With
- * WHORL_TOO_SMALL it stays for another try. A secret that is not taken is wiped when the next request begins. */
+/* Moves the secret read by whorl_read_secret into a buffer, and stores its size. The library then no longer has it.
+ * With WHORL_TOO_SMALL, it can be taken again. A secret that is not taken is wiped when the next request begins. */
 int whorl_take_secret(whorl_context context, void *buffer, size_t room, size_t *count);
 
-/* Values of a row of the last list. */
+/* The values of a row of the last list. */
 enum whorl_row {
-    WHORL_ROW_NAME = 1,           /* Of an item: its name; of a finger: its name. */
-    WHORL_ROW_KIND = 2,           /* Of an item: "secret" or "key". */
-    WHORL_ROW_ACCESS = 3,         /* Of an item: its access control. */
-    WHORL_ROW_STANDING = 4,       /* Of an item: "valid", "enrollmentChanged", "unknown" or "tampered". */
-    WHORL_ROW_CREATED = 5,        /* The moment at which it was made; a number. */
-    WHORL_ROW_ID = 6,             /* Of a finger. */
-    WHORL_ROW_LABEL = 7,          /* Of a finger: the person's word for it. */
-    WHORL_ROW_READER = 8,         /* Of a finger: the name of its reader. */
-    WHORL_ROW_LAST_MATCHED = 9    /* Of a finger: the moment of its last match; a number. */
+    WHORL_ROW_NAME = 1,           /* The name of the item or the finger. */
+    WHORL_ROW_KIND = 2,           /* Items: "secret" or "key". */
+    WHORL_ROW_ACCESS = 3,         /* Items: the access control. */
+    WHORL_ROW_STANDING = 4,       /* Items: the state, "valid", "enrollmentChanged", "unknown" or "tampered". */
+    WHORL_ROW_CREATED = 5,        /* The time of creation or enrollment; a number. */
+    WHORL_ROW_ID = 6,             /* Fingers: the ID. */
+    WHORL_ROW_LABEL = 7,          /* Fingers: the label chosen by the user. */
+    WHORL_ROW_READER = 8,         /* Fingers: the name of the reader. */
+    WHORL_ROW_LAST_MATCHED = 9    /* Fingers: the time of the last match; a number. */
 };
 
-/* Returns the number of rows of the last list, whorl_fingers or whorl_items; negative: a status. */
+/* Returns the number of rows of the last list (whorl_fingers or whorl_items), or a negative status. */
 int whorl_rows(whorl_context context);
 
-/* Returns a text of a row, never NULL, and a number of a row, -1 where there is none. Rows are counted from 0. */
+/* Return a string of a row, never NULL, or a number of a row, -1 if there is none. The first row is 0. */
 const char *whorl_row_text(whorl_context context, int row, int which);
 int64_t whorl_row_number(whorl_context context, int row, int which);
 
-/* --- Requests: each begins, and ends with WHORL_EVENT_DONE ------------------------------------------------------------ */
+/* --- Requests: each function begins one, which ends with WHORL_EVENT_DONE ---------------------------------------- */
 
 enum whorl_policy {
     WHORL_BIOMETRICS = 1,  /* A matching finger. */
@@ -362,84 +369,86 @@ enum whorl_policy {
 };
 
 enum whorl_asking_flags {
-    WHORL_SHOWS_PROMPTS = 1,  /* A person can see the prompts of this program (WHORL_EVENT_PROMPT). */
-    WHORL_TAKES_PASSCODE = 2, /* A person can type a passcode into them. */
-    WHORL_NO_INTERACTION = 4, /* The request fails where a prompt would be needed. */
-    WHORL_PASSCODE_ALONE = 8  /* Of fingers: the owner consents by the passcode, not by a touch. */
+    WHORL_SHOWS_PROMPTS = 1,  /* The program shows prompts to the user (WHORL_EVENT_PROMPT). */
+    WHORL_TAKES_PASSCODE = 2, /* The user can type a passcode into these prompts. */
+    WHORL_NO_INTERACTION = 4, /* The request fails if a prompt would be required. */
+    WHORL_PASSCODE_ALONE = 8  /* For changes of fingers: the owner consents with the passcode, not with a touch. */
 };
 
-/* How the owner is asked. Begin with WHORL_ASKING_INIT. */
+/* The options for prompting the owner. Initialize it with WHORL_ASKING_INIT. */
 struct whorl_asking {
-    size_t size;                /* sizeof(struct whorl_asking), which says what the caller knows of it. */
-    int policy;                 /* enum whorl_policy; WHORL_BIOMETRICS. */
-    unsigned int flags;         /* enum whorl_asking_flags; 0: an agent of the session shows the prompt, or nothing does. */
-    const char *reason;         /* The reason that the person is told; needed by evaluations and items. */
-    const char *cancel_title;   /* The text of the cancel button; NULL: "Cancel". */
-    const char *fallback_title; /* The text of the fallback button; NULL: the usual one; "": it is hidden. */
-    int timeout;                /* Milliseconds until nothing is waited for any longer; 60,000. The administrator limits it. */
-    int reuse;                  /* Milliseconds for which an earlier touch stands in; 0. */
+    size_t size;                /* sizeof(struct whorl_asking), which tells the library the caller's version of it. */
+    int policy;                 /* enum whorl_policy; default: WHORL_BIOMETRICS. */
+    unsigned int flags;         /* enum whorl_asking_flags; with 0, only an agent of the session can show the prompt. */
+    const char *reason;         /* The reason shown to the user; required by evaluations and for items. */
+    const char *cancel_title;   /* The title of the cancel button; NULL: "Cancel". */
+    const char *fallback_title; /* The title of the fallback button; NULL: the default; "": the button is hidden. */
+    int timeout;                /* Time limit in milliseconds; default: 60,000. The administrator can lower it. */
+    int reuse;                  /* Milliseconds for which an earlier touch can be reused; default: 0. */
 };
 #define WHORL_ASKING_INIT { sizeof(struct whorl_asking), WHORL_BIOMETRICS, 0, NULL, NULL, NULL, 60000, 0 }
 
-/* Asks whether an evaluation could succeed now; it never prompts. The result is WHORL_OK or the reason of the no. Gives
- * WHORL_NUMBER_HAS_READER, WHORL_NUMBER_IS_PASSCODE_SET, WHORL_TEXT_READER_KIND, WHORL_BYTES_DOMAIN_STATE. */
+/* Checks whether an evaluation could succeed now, without prompting. The result is WHORL_OK, or the reason why it would
+ * fail. Provides WHORL_NUMBER_HAS_READER, WHORL_NUMBER_IS_PASSCODE_SET, WHORL_TEXT_READER_KIND and
+ * WHORL_BYTES_DOMAIN_STATE. */
 int whorl_can_evaluate(whorl_context context, int policy);
 
-/* Asks the owner. Gives WHORL_TEXT_METHOD, WHORL_TEXT_FINGER, WHORL_TEXT_READER_KIND, WHORL_TEXT_STRENGTH,
- * WHORL_BYTES_DOMAIN_STATE. A result means what the caller makes of it: a program whose memory the person can change guards nothing by it. What has to stay
- * closed is kept as a secret or a key. */
+/* Prompts the owner. Provides WHORL_TEXT_METHOD, WHORL_TEXT_FINGER, WHORL_TEXT_READER_KIND, WHORL_TEXT_STRENGTH and
+ * WHORL_BYTES_DOMAIN_STATE. The result protects nothing by itself: a user who can change the program's memory can also
+ * change the result. To protect something, store it as a secret or use a key. */
 int whorl_evaluate(whorl_context context, const struct whorl_asking *asking);
 
-/* Asks for the state of the fingers. Gives WHORL_BYTES_DOMAIN_STATE and WHORL_NUMBER_GENERATION. The result is
- * WHORL_BIOMETRY_NOT_ENROLLED where no finger is enrolled. */
+/* Reads the state of the enrolled fingers. Provides WHORL_BYTES_DOMAIN_STATE and WHORL_NUMBER_GENERATION. The result is
+ * WHORL_BIOMETRY_NOT_ENROLLED if no finger is enrolled. */
 int whorl_domain_state(whorl_context context);
 
 /* Lists the enrolled fingers as rows. */
 int whorl_fingers(whorl_context context);
 
-/* Enrolls a finger, such as "right-index-finger", with a label or NULL. The owner is asked first where a finger is enrolled
- * or a passcode is set. Gives WHORL_EVENT_PROGRESS. */
+/* Enrolls a finger, such as "right-index-finger", with a label or NULL. If a finger is already enrolled or a passcode
+ * is set, the owner is prompted first. Sends WHORL_EVENT_PROGRESS events. */
 int whorl_enroll(whorl_context context, const char *finger, const char *label, const struct whorl_asking *asking);
 
-/* Removes a finger by its id (WHORL_ROW_ID), with the owner's consent. */
+/* Removes the finger with this ID (WHORL_ROW_ID), with the owner's consent. */
 int whorl_remove_finger(whorl_context context, const char *id, const struct whorl_asking *asking);
 
-/* Lists the secrets and keys of the user as rows. */
+/* Lists the user's secrets and keys as rows. */
 int whorl_items(whorl_context context);
 
-/* Stores a secret of 1 byte to 1 MiB under a name that no secret has. The access control is a text: "biometry-any",
- * "biometry-current-set", "user-presence", "passcode", and others of Docs/CommandLine.md. */
+/* Stores a secret of 1 byte to 1 MiB under a new name. The access control is a string: "biometry-any",
+ * "biometry-current-set", "user-presence", "passcode", or another one described in Docs/CommandLine.md. */
 int whorl_store_secret(whorl_context context, const char *name, const char *access, const void *bytes, size_t count);
 
-/* Reads a secret; the owner is asked for what its access control says. whorl_take_secret then moves it to the caller. */
+/* Reads a secret after prompting for what its access control requires. Then call whorl_take_secret to get it. */
 int whorl_read_secret(whorl_context context, const char *name, const struct whorl_asking *asking);
 
-/* Makes a key for ECDSA over P-256 that never leaves the chip, under a name that no key has. Gives WHORL_BYTES_PUBLIC_KEY. */
+/* Creates an ECDSA P-256 key, which never leaves the TPM, under a new name. Provides WHORL_BYTES_PUBLIC_KEY. */
 int whorl_make_key(whorl_context context, const char *name, const char *access);
 
-/* Asks for the public half of a key. Gives WHORL_BYTES_PUBLIC_KEY. */
+/* Reads the public half of a key. Provides WHORL_BYTES_PUBLIC_KEY. */
 int whorl_public_key(whorl_context context, const char *name);
 
-/* Signs a SHA-256 digest of 32 bytes; the owner is asked for what the key's access control says. Gives
+/* Signs a SHA-256 digest of 32 bytes after prompting for what the key's access control requires. Provides
  * WHORL_BYTES_SIGNATURE. */
 int whorl_sign(whorl_context context, const char *name, const void *digest, size_t count, const struct whorl_asking *asking);
 
-/* Deletes a secret or a key. The owner is asked first if it requires its owner and may still open. */
+/* Delete a secret or a key. If it requires its owner and might still be usable, the owner is prompted first. */
 int whorl_delete_secret(whorl_context context, const char *name, const struct whorl_asking *asking);
 int whorl_delete_key(whorl_context context, const char *name, const struct whorl_asking *asking);
 
-/* --- A screen of one's own ------------------------------------------------------------------------------------------ */
+/* --- Showing prompts --------------------------------------------------------------------------------------------- */
 
-/* Shows the prompts of the other programs of the session, until it is cancelled (Docs/Service.md, "Agents"). The flags are
- * those of struct whorl_asking. Gives WHORL_EVENT_REGISTERED, then prompts; it never ends with WHORL_OK. */
+/* Shows the prompts of the session's other programs until it is cancelled (Docs/Service.md, "Agents"). The flags are
+ * those of struct whorl_asking. Sends WHORL_EVENT_REGISTERED, then prompts; it never ends with WHORL_OK. */
 int whorl_register_agent(whorl_context context, unsigned int flags);
 
-/* What the person does in a prompt. It is named by its id (WHORL_TEXT_PROMPT); NULL is the newest one. They wait for
- * nothing, and nothing that they say makes a request succeed: a passcode is compared by the service.
+/* Report the user's actions in a prompt, specified by its ID (WHORL_TEXT_PROMPT) or, with NULL, the most recent one.
+ * These functions do not wait, and nothing they report makes a request succeed: the service compares the passcode.
  *
- * whorl_prompt_passcode hands in what was typed, 1 to 1,024 bytes without a line's end; whorl_prompt_typing tells four times a
- * second at the most that the person types, so that the time limit begins again; whorl_prompt_close says that no passcode will
- * come; whorl_prompt_end says that a button was pressed. An ended prompt is confirmed to the service by this library. */
+ * whorl_prompt_passcode submits what was typed, 1 to 1,024 bytes without a newline. whorl_prompt_typing reports, at
+ * most four times a second, that the user is typing, which restarts the time limit. whorl_prompt_close reports that no
+ * passcode will be entered. whorl_prompt_end reports that a button was pressed. The library confirms the end of a
+ * prompt to the service by itself. */
 enum whorl_action { WHORL_ACTION_CANCEL = 1, WHORL_ACTION_FALLBACK = 2 };
 int whorl_prompt_passcode(whorl_context context, const char *prompt, const void *passcode, size_t count);
 int whorl_prompt_typing(whorl_context context, const char *prompt);

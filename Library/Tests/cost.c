@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A call through the library, and the same one through a socket by hand, in turns: cost PATH LIBRARY. */
+ * Compares a call through the library with the same call made directly over a socket: cost PATH LIBRARY. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

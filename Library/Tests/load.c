@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loads the library, uses it and lets it go, again and again: load PATH LIBRARY ROUNDS. Every fourth time it goes in the middle
- * of a request. Prints the open files and the memory in use, before and after, as glibc counts it, and the time of a dlopen. */
+ * Repeatedly loads, uses and unloads the library: load PATH LIBRARY ROUNDS. Every fourth time, it is unloaded during a
+ * request. Prints the number of open files and the memory in use (as counted by glibc), before and after, and the time
+ * that dlopen takes. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <malloc.h>
@@ -48,7 +49,7 @@ static int round_of(const char *path, const char *library, int is_cut) {
 
 int main(int count, char **words) {
     int rounds = count > 3 ? atoi(words[3]) : 1, result = 0;
-    /* What the first rounds keep, such as the loader's own tables, is no growth. */
+    /* Memory kept by the first rounds, such as the loader's tables, does not count as growth. */
     for (int round = 0; round < 8 && !result; round++) result = round_of(words[1], words[2], round % 4 == 3);
     int files_before = files();
     loading = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the library needs of C: the table of contexts, whose storage is fixed, the texts of statuses, and system calls. */
+ * The parts of the library written in C: the table of contexts, the texts of statuses, and system calls. */
 #ifndef WHORL_LIBRARY_H
 #define WHORL_LIBRARY_H
 
@@ -15,28 +15,28 @@
 
 /* --- Contexts ----------------------------------------------------------------------------------------------------- */
 
-/* Puts an object into the table; 0 when it is full. */
+/* Adds an object to the table; returns 0 if it is full. */
 whorl_context table_add(void *object);
-/* Begins a call with a context; with WHORL_OK its object is the caller's alone until table_leave. With WHORL_FORKED the object
- * is there only for table_remove, and only if no thread of the parent was in a call. */
+/* Begins a call with a context. With WHORL_OK, only the caller can use the object until table_leave. With WHORL_FORKED,
+ * the object is set only if no thread of the parent was in a call, and can only be passed to table_remove. */
 int table_enter(whorl_context context, void **object);
 void table_leave(whorl_context context);
-/* Takes an object out, during a call that has entered. */
+/* Removes the object of a context that the caller has entered. */
 void table_remove(whorl_context context);
 
-/* Frees an object that is still there when the library is unloaded. */
+/* Frees an object that is still in the table when the library is unloaded. */
 void library_drop(void *object);
 
 /* --- Statuses ----------------------------------------------------------------------------------------------------- */
 
-/* The status of an error of this name; 0 for one that has none. */
+/* Returns the status for the error with this name; 0 if it has none. */
 int library_status(const uint8_t *name, size_t count);
 
-/* --- System calls --------------------------------------------------------------------------------------------------- */
+/* --- System calls ------------------------------------------------------------------------------------------------ */
 
 static inline int library_is_parent(int pid) { return getpid() == pid; }
 
-/* The flags are EFD_CLOEXEC and EFD_NONBLOCK, which C declares as an enumeration. */
+/* In C, because EFD_CLOEXEC and EFD_NONBLOCK are members of an enumeration. */
 static inline int library_bell_make(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 static inline void library_bell_ring(int bell, int on) {
@@ -45,19 +45,19 @@ static inline void library_bell_ring(int bell, int on) {
     (void)done;
 }
 
-/* Whether the last call failed because nothing has come yet, or for a signal. */
+/* Returns whether the last call failed because no data is available yet, or because of a signal. */
 static inline int library_is_waiting(void) { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-/* Whether the last call failed because the other side has closed the connection. */
+/* Returns whether the last call failed because the other side has closed the connection. */
 static inline int library_is_hung_up(void) { return errno == EPIPE || errno == ECONNRESET; }
 
-/* Hangs up, also where a child of this process still has a copy of the descriptor. */
+/* Closes the connection, even if a child of this process still has a copy of the descriptor. */
 static inline void library_hang_up(int socket) {
     shutdown(socket, SHUT_RDWR);
     close(socket);
 }
 
-/* Waits for a descriptor: 1 when it is readable, 0 when the time is up or a signal came, -1 for an error. */
+/* Waits for a descriptor: returns 1 if it is readable, 0 after a timeout or a signal, and -1 for an error. */
 static inline int library_wait(int descriptor, int milliseconds) {
     struct pollfd one = { descriptor, POLLIN, 0 };
     int count = poll(&one, 1, milliseconds);
@@ -65,7 +65,7 @@ static inline int library_wait(int descriptor, int milliseconds) {
     return count && (one.revents & POLLNVAL) ? -1 : count;
 }
 
-/* A sealed memory file with these bytes; -1 where the system refuses one. */
+/* Creates a sealed memory file with these bytes; returns -1 on failure. */
 static inline int library_secret_make(const void *bytes, size_t count) {
     int file = whorl_memfd_create("whorl-secret");
     if (file < 0) return -1;
@@ -76,7 +76,7 @@ static inline int library_secret_make(const void *bytes, size_t count) {
     return file;
 }
 
-/* The size of a memory file that cannot change; -1 for any other file, and for one above the largest size of a secret. */
+/* Returns the size of a memory file whose size is sealed; -1 for any other file, and if it is larger than 2 MiB. */
 static inline ssize_t library_secret_size(int file) {
     int seals = whorl_seals(file);
     if (seals < 0 || (seals & 7) != 7) return -1;
@@ -88,7 +88,7 @@ static inline int library_secret_read(int file, void *buffer, size_t count) {
     return pread(file, buffer, count, 0) == (ssize_t)count;
 }
 
-/* Overwrites a memory file, and closes it. */
+/* Wipes a memory file and closes it. */
 static inline void library_secret_drop(int file) {
     static const unsigned char zeros[256];
     ssize_t size = library_secret_size(file);
@@ -101,7 +101,7 @@ static inline void library_secret_drop(int file) {
     close(file);
 }
 
-/* Copies a text of the program into memory of its own. */
+/* Returns a copy of the program's string, with a zero byte at the end; NULL if there is not enough memory. */
 static inline char *library_copy(const uint8_t *bytes, size_t count) {
     char *copy = (char *)malloc(count + 1);
     if (!copy) return NULL;
@@ -110,7 +110,7 @@ static inline char *library_copy(const uint8_t *bytes, size_t count) {
     return copy;
 }
 
-/* A text that is always there. */
+/* Returns a string that is always valid. */
 static inline const char *library_empty(void) { return ""; }
 
 #endif

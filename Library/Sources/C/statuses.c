@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The names and sentences of statuses. The names of errors of the service are those that it sends. */
+ * The names and sentences of statuses. Errors of the service have the names that the service sends. */
 #include "library.h"
 
-/* Those that this library says itself, with their sentences. */
+/* The errors of this library, with their sentences. */
 #define OWN(STATUS) \
     STATUS(WHORL_OK, "ok", "It succeeded.") \
     STATUS(WHORL_INVALID_ARGUMENT, "invalidArgument", "An argument is missing, too long or out of range.") \
@@ -27,7 +27,7 @@
     STATUS(WHORL_SECRET_TOO_LARGE, "secretTooLarge", "The secret is larger than 1 MiB.") \
     STATUS(WHORL_DIGEST_WRONG_SIZE, "digestWrongSize", "The digest does not have 32 bytes.")
 
-/* Those of the service alone, which sends what happened and what the person can do with each. */
+/* The errors of the service, which sends a message and a recovery suggestion with each. */
 #define OF_SERVICE(STATUS) \
     STATUS(WHORL_AUTHENTICATION_FAILED, "authenticationFailed") \
     STATUS(WHORL_USER_CANCEL, "userCancel") \
@@ -119,17 +119,17 @@
     STATUS(WHORL_CONFINED, "Confined") \
     STATUS(WHORL_NOT_AT_READER, "NotAtReader")
 
-/* The sentence for an error of the service that came without one. */
+/* The sentence for errors of the service. */
 static const char fallback[] = "The service whorld refused.";
 
-/* Two texts for each, one after the other: a table of pointers would have to be relocated at each start. */
+/* Two strings for each status, one after the other. A table of pointers would have to be relocated at each start. */
 #define NUMBER(status, ...) status,
 #define TEXTS(status, name, text) name "\0" text "\0"
 #define NAME(status, name) name "\0" "\0"
 static const short numbers[] = { OWN(NUMBER) OF_SERVICE(NUMBER) };
 static const char texts[] = OWN(TEXTS) OF_SERVICE(NAME);
 
-/* Names of the service that mean the same as another one here. */
+/* Errors of the service that have another name here. */
 static const struct {
     short status;
     char name[20];
@@ -151,7 +151,7 @@ int library_status(const uint8_t *name, size_t count) {
         if (is_name(others[i].name, name, count)) return others[i].status;
     const char *next = texts;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        /* Those above are of this library, and no service says them. */
+        /* The service never sends the errors of this library. */
         if (numbers[i] <= WHORL_AUTHENTICATION_FAILED && is_name(next, name, count)) return numbers[i];
         next += strlen(next) + 1;
         next += strlen(next) + 1;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of contexts. Its storage is fixed, so that a number that is no context is told from one without touching
- * memory that was freed, and nothing is allocated that outlives a context. */
+ * The table of contexts. Its storage is fixed, so an invalid number is recognized without accessing freed memory, and
+ * no allocation outlives its context. */
 #include "library.h"
 
 enum { SLOTS = 1024, INDEX = SLOTS - 1 };
 
-/* A slot's state is the context's number, above the bits of the index: how often the slot was taken. Its lowest bit says
- * whether it is taken now, and the next one whether a thread is in a call. */
+/* The state of a slot counts how often the slot was taken, which together with the index makes the context's number.
+ * Bit 0 says whether the slot is taken now, and bit 1 whether a thread is in a call. */
 enum { TAKEN = 1, ENTERED = 2, STEP = 4 };
 
 static struct slot {
@@ -22,7 +22,7 @@ whorl_context table_add(void *object) {
     for (unsigned index = 0; index < SLOTS; index++) {
         uint64_t state = __atomic_load_n(&slots[index].state, __ATOMIC_ACQUIRE);
         if (state & (TAKEN | ENTERED)) continue;
-        /* While it is entered, the slot belongs to this call alone. */
+        /* While the slot is entered, only this call can use it. */
         uint64_t taken = (state & ~(uint64_t)3) + STEP;
         if (!__atomic_compare_exchange_n(&slots[index].state, &state, taken | TAKEN | ENTERED, 0, __ATOMIC_ACQ_REL,
                                          __ATOMIC_RELAXED)) continue;
@@ -40,7 +40,7 @@ int table_enter(whorl_context context, void **object) {
     if (!(state & TAKEN) || name(state, (unsigned)(context & INDEX)) != context) return WHORL_INVALID_CONTEXT;
     uint64_t idle = state & ~(uint64_t)ENTERED;
     if (!__atomic_compare_exchange_n(&slot->state, &idle, idle | ENTERED, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-        /* A thread of the parent that was in a call is not there in the child. */
+        /* If a thread of the parent was in a call, that thread does not exist in the child. */
         return slot->process == (int)getpid() ? WHORL_BUSY : WHORL_FORKED;
     }
     *object = slot->object;
@@ -58,7 +58,7 @@ void table_remove(whorl_context context) {
     __atomic_and_fetch(&slot->state, ~(uint64_t)(TAKEN | ENTERED), __ATOMIC_RELEASE);
 }
 
-/* Closes what a program leaves open that unloads the library, or ends. */
+/* Closes the contexts that are still open when the program unloads the library or exits. */
 __attribute__((destructor)) static void unload(void) {
     for (unsigned index = 0; index < SLOTS; index++) {
         void *object = NULL;

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fingerprints that unlock secrets and keys, by libwhorl.
+"""Fingerprints that unlock secrets and keys, through libwhorl.
 
     import whorl
 
     whorl.evaluate("org.example.till", "open the till")                  # waits; raises whorl.Error
     await whorl.aio.evaluate("org.example.till", "open the till")        # with asyncio
 
-A program with a screen of its own, or with a loop of its own, takes a `Context` and its events.
+A program that shows the prompts itself, or that has another event loop, uses a `Context` and its events.
 """
 
 from ._context import (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contexts: a request at a time, and its events."""
+"""Contexts, which have one request at a time, and their events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _library: ctypes.CDLL | None = None
 
 
 def library() -> ctypes.CDLL:
-    """Returns the library, which is loaded at the first use."""
+    """Returns the library, which is loaded on first use."""
     global _library
     if _library is None:
         _library = load()
@@ -23,14 +23,14 @@ def library() -> ctypes.CDLL:
 
 
 class Policy(enum.IntEnum):
-    """What the owner has to show."""
+    """The proof required from the owner."""
 
     BIOMETRICS = 1
     DEVICE_OWNER = 2
 
 
 class Event(enum.IntEnum):
-    """Events of a request."""
+    """The events of a request."""
 
     NONE = 0
     DONE = 1
@@ -44,7 +44,7 @@ class Event(enum.IntEnum):
 
 
 class Update(enum.IntEnum):
-    """What changed in a prompt, or in an enrollment."""
+    """The changes to a prompt or an enrollment."""
 
     OTHER = 0
     TOUCH = 1
@@ -66,7 +66,7 @@ class Update(enum.IntEnum):
 
 
 class Text(enum.IntEnum):
-    """Texts of an event or a result."""
+    """The strings of an event or a result."""
 
     CODE = 1
     MESSAGE = 2
@@ -90,7 +90,7 @@ class Text(enum.IntEnum):
 
 
 class Number(enum.IntEnum):
-    """Numbers of an event or a result."""
+    """The numbers of an event or a result."""
 
     UPDATE = 1
     PARTS = 2
@@ -109,14 +109,14 @@ class Number(enum.IntEnum):
 
 
 class Action(enum.IntEnum):
-    """Buttons of a prompt."""
+    """The buttons of a prompt."""
 
     CANCEL = 1
     FALLBACK = 2
 
 
 class Status(enum.IntEnum):
-    """The statuses that programs ask for by name; `Error.status` may be another one of whorl.h."""
+    """The most common statuses; `Error.status` can also be one of the others in whorl.h."""
 
     OK = 0
     INVALID_ARGUMENT = -1
@@ -144,7 +144,7 @@ class Status(enum.IntEnum):
 
 
 class Error(Exception):
-    """A request or a call that failed."""
+    """The error of a failed request or call."""
 
     def __init__(self, status: int, code: str = "", message: str = "", recovery: str = "") -> None:
         self.status = status
@@ -155,7 +155,7 @@ class Error(Exception):
 
 
 def checked(result: int) -> int:
-    """Returns a result that is no error."""
+    """Returns a result, or raises an error if it is negative."""
     if result < 0:
         raise Error(result)
     return result
@@ -163,7 +163,7 @@ def checked(result: int) -> int:
 
 @dataclasses.dataclass
 class Asking:
-    """How the owner is asked; times are milliseconds."""
+    """The options for prompting the owner; times are in milliseconds."""
 
     reason: str | None = None
     policy: Policy = Policy.BIOMETRICS
@@ -177,7 +177,7 @@ class Asking:
     reuse: int = 0
 
     def structure(self) -> AskingStructure:
-        """Returns the structure of whorl.h."""
+        """Returns the options as the C structure."""
 
         def text(value: str | None) -> bytes | None:
             return None if value is None else value.encode()
@@ -197,7 +197,7 @@ class Asking:
 
 @dataclasses.dataclass(frozen=True)
 class Finger:
-    """An enrolled finger; moments are seconds since 1970."""
+    """An enrolled finger; times are in seconds since 1970-01-01 UTC."""
 
     id: str
     name: str
@@ -219,10 +219,10 @@ class Item:
 
 
 class Context:
-    """A context of libwhorl: it has one request at a time, and is used by one thread at a time.
+    """A context of libwhorl, which has one request at a time, and can be used by one thread at a time.
 
-    Each method that begins a request returns at once. `wait` waits for the end; or `fileno` is watched for reading, and
-    `events` gives what has come.
+    A method that begins a request returns immediately. Then either call `wait`, or watch `fileno` for reading and
+    iterate over `events`.
     """
 
     def __init__(self, application: str, path: str | None = None) -> None:
@@ -234,7 +234,7 @@ class Context:
         self.number = number.value
 
     def close(self) -> None:
-        """Closes the context; a request that is under way is cancelled."""
+        """Closes the context; a request in progress is cancelled."""
         checked(library().whorl_close(self.number))
 
     def __enter__(self) -> Context:
@@ -248,7 +248,7 @@ class Context:
     # --- Events and results
 
     def fileno(self) -> int:
-        """Returns the descriptor that is readable while `events` has something to give."""
+        """Returns the descriptor, which is readable while events are available."""
         return checked(library().whorl_descriptor(self.number))
 
     def dispatch(self) -> Event:
@@ -256,34 +256,34 @@ class Context:
         return Event(checked(library().whorl_dispatch(self.number)))
 
     def events(self) -> Iterator[Event]:
-        """Gives the events that have come, up to the end of the request."""
+        """Yields the available events, up to the end of the request."""
         while event := self.dispatch():
             yield event
             if event == Event.DONE:
                 return
 
     def wait(self, milliseconds: int = -1) -> None:
-        """Waits for the end of the request, and raises its error."""
+        """Waits until the request ends, and raises its error if it failed."""
         if library().whorl_wait(self.number, milliseconds) == Status.TIMED_OUT:
             raise Error(Status.TIMED_OUT)
         self.check()
 
     def check(self) -> None:
-        """Raises the error of the request that has ended."""
+        """Raises the error of the last request if it failed."""
         result = library().whorl_result(self.number)
         if result < 0:
             raise Error(result, self.text(Text.CODE), self.text(Text.MESSAGE), self.text(Text.RECOVERY))
 
     def cancel(self) -> None:
-        """Cancels the request, which then ends with `APP_CANCEL`."""
+        """Cancels the request, which then ends with the status `APP_CANCEL`."""
         checked(library().whorl_cancel(self.number))
 
     def text(self, which: Text) -> str:
-        """Returns a text of the last event or result."""
+        """Returns a string of the last event or result; "" if there is none."""
         return library().whorl_text(self.number, which).decode(errors="replace")
 
     def value(self, which: Number) -> int | None:
-        """Returns a number of the last event or result."""
+        """Returns a number of the last event or result; `None` if there is none."""
         number = library().whorl_number(self.number, which)
         return None if number < 0 else number
 
@@ -294,19 +294,19 @@ class Context:
         return room.raw[: count.value]
 
     def take_domain_state(self) -> bytes:
-        """Returns the state of the fingers, 32 bytes."""
+        """Returns the digest of the enrolled fingers, 32 bytes."""
         return self._bytes(1)
 
     def take_public_key(self) -> bytes:
-        """Returns the public half of a key, an uncompressed point of P-256 in 65 bytes."""
+        """Returns the public half of a key, an uncompressed P-256 point of 65 bytes."""
         return self._bytes(2)
 
     def take_signature(self) -> bytes:
-        """Returns r and s, 64 bytes."""
+        """Returns the signature: r and s, 64 bytes."""
         return self._bytes(3)
 
     def take_secret(self) -> bytearray:
-        """Returns the secret that was read, which the caller wipes."""
+        """Returns the secret that was read; the caller should wipe it after use."""
         count = ctypes.c_size_t()
         result = library().whorl_take_secret(self.number, None, 0, ctypes.byref(count))
         if result != Status.TOO_SMALL:
@@ -351,19 +351,19 @@ class Context:
     # --- Requests
 
     def can_evaluate(self, policy: Policy = Policy.BIOMETRICS) -> None:
-        """Asks whether an evaluation could succeed; an error is the reason of the no."""
+        """Checks whether an evaluation could succeed now; if not, the request fails with the reason."""
         checked(library().whorl_can_evaluate(self.number, policy))
 
     def evaluate(self, asking: Asking) -> None:
-        """Asks the owner."""
+        """Prompts the owner."""
         checked(library().whorl_evaluate(self.number, ctypes.byref(asking.structure())))
 
     def domain_state(self) -> None:
-        """Asks for the state of the fingers."""
+        """Reads the state of the enrolled fingers; `take_domain_state` then returns its digest."""
         checked(library().whorl_domain_state(self.number))
 
     def fingers(self) -> None:
-        """Lists the enrolled fingers."""
+        """Lists the enrolled fingers, which `take_fingers` then returns."""
         checked(library().whorl_fingers(self.number))
 
     def enroll(self, finger: str, asking: Asking, label: str | None = None) -> None:
@@ -376,7 +376,7 @@ class Context:
         checked(library().whorl_remove_finger(self.number, id.encode(), ctypes.byref(asking.structure())))
 
     def items(self) -> None:
-        """Lists the secrets and keys."""
+        """Lists the secrets and keys, which `take_items` then returns."""
         checked(library().whorl_items(self.number))
 
     def store_secret(self, name: str, secret: bytes | bytearray, access: str = "biometry-any") -> None:
@@ -390,11 +390,11 @@ class Context:
         checked(library().whorl_read_secret(self.number, name.encode(), ctypes.byref(asking.structure())))
 
     def make_key(self, name: str, access: str = "biometry-any") -> None:
-        """Makes a key, whose public half `take_public_key` then returns."""
+        """Creates a key; `take_public_key` then returns its public half."""
         checked(library().whorl_make_key(self.number, name.encode(), access.encode()))
 
     def public_key(self, name: str) -> None:
-        """Asks for the public half of a key."""
+        """Reads the public half of a key, which `take_public_key` then returns."""
         checked(library().whorl_public_key(self.number, name.encode()))
 
     def sign(self, name: str, digest: bytes, asking: Asking) -> None:
@@ -404,35 +404,35 @@ class Context:
         )
 
     def delete_secret(self, name: str, asking: Asking) -> None:
-        """Deletes a secret; the owner is asked first if it requires its owner."""
+        """Deletes a secret; if it requires its owner, the owner is prompted first."""
         checked(library().whorl_delete_secret(self.number, name.encode(), ctypes.byref(asking.structure())))
 
     def delete_key(self, name: str, asking: Asking) -> None:
-        """Deletes a key; the owner is asked first if it requires its owner."""
+        """Deletes a key; if it requires its owner, the owner is prompted first."""
         checked(library().whorl_delete_key(self.number, name.encode(), ctypes.byref(asking.structure())))
 
     def register_agent(self, takes_passcode: bool = False) -> None:
-        """Shows the prompts of the other programs of the session, until it is cancelled."""
+        """Shows the prompts of the session's other programs until it is cancelled."""
         checked(library().whorl_register_agent(self.number, 3 if takes_passcode else 1))
 
-    # --- A screen of one's own
+    # --- Showing prompts
 
     def prompt_passcode(self, passcode: bytes | bytearray, prompt: str | None = None) -> None:
-        """Hands a passcode in."""
+        """Submits a passcode."""
         mutable = passcode if isinstance(passcode, bytearray) else bytearray(passcode)
         room = (ctypes.c_char * len(mutable)).from_buffer(mutable)
         checked(library().whorl_prompt_passcode(self.number, _id(prompt), room, len(mutable)))
 
     def prompt_typing(self, prompt: str | None = None) -> None:
-        """Tells that the person types."""
+        """Reports that the user is typing."""
         checked(library().whorl_prompt_typing(self.number, _id(prompt)))
 
     def prompt_close(self, prompt: str | None = None) -> None:
-        """Tells that no passcode will come."""
+        """Reports that no passcode will be entered."""
         checked(library().whorl_prompt_close(self.number, _id(prompt)))
 
     def prompt_end(self, action: Action, prompt: str | None = None) -> None:
-        """Tells that a button was pressed."""
+        """Reports that a button was pressed."""
         checked(library().whorl_prompt_end(self.number, _id(prompt), action))
 
 
@@ -446,14 +446,14 @@ def version() -> str:
 
 
 def can_evaluate(application: str, policy: Policy = Policy.BIOMETRICS, path: str | None = None) -> None:
-    """Raises the reason for which the owner cannot be asked; returns where an evaluation could succeed."""
+    """Returns if an evaluation could succeed now; otherwise raises the reason why not."""
     with Context(application, path) as context:
         context.can_evaluate(policy)
         context.wait()
 
 
 def evaluate(application: str, reason: str, path: str | None = None, **options: object) -> str:
-    """Asks the owner, and returns "biometry" or "passcode"; any other end is an error.
+    """Prompts the owner, and returns "biometry" or "passcode"; raises an error if authentication failed.
 
     The options are those of `Asking`. An agent of the session shows the prompt.
     """
@@ -464,7 +464,7 @@ def evaluate(application: str, reason: str, path: str | None = None, **options: 
 
 
 def domain_state(application: str, path: str | None = None) -> bytes:
-    """Returns the state of the fingers, 32 bytes that differ after each change."""
+    """Returns a digest of the enrolled fingers: 32 bytes, which differ after each change."""
     with Context(application, path) as context:
         context.domain_state()
         context.wait()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of libwhorl.so.1, as whorl.h declares them."""
+"""The functions of libwhorl.so.1, as declared in whorl.h."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ASKING = POINTER(AskingStructure)
 _CONTEXT = POINTER(c_uint64)
 _COUNT = POINTER(c_size_t)
 
-# Names, results and parameters. The context is a number of 64 bits, which comes first where a function takes one.
+# The result and the parameters of each function. A context is a 64-bit number, and always the first parameter.
 SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "whorl_status_name": (c_char_p, [c_int]),
     "whorl_status_text": (c_char_p, [c_int]),

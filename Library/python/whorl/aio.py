@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same with asyncio: the loop watches the context's descriptor, and no thread is started."""
+"""The same functions for asyncio. The event loop watches the context's descriptor; no thread is started."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ._context import Asking, Context, Event, Policy, Text
 
 
 async def events(context: Context) -> AsyncIterator[Event]:
-    """Gives the events of the request that was begun, the last one of which is `DONE`.
+    """Yields the events of the current request, ending with `DONE`.
 
-    Where the task is cancelled, the request is too.
+    If the task is cancelled, the request is cancelled as well.
     """
     loop = asyncio.get_running_loop()
     descriptor = context.fileno()
@@ -35,21 +35,21 @@ async def events(context: Context) -> AsyncIterator[Event]:
 
 
 async def finish(context: Context) -> None:
-    """Waits for the end of the request, and raises its error."""
+    """Waits until the request ends, and raises its error if it failed."""
     async for _ in events(context):
         pass
     context.check()
 
 
 async def can_evaluate(application: str, policy: Policy = Policy.BIOMETRICS, path: str | None = None) -> None:
-    """Raises the reason for which the owner cannot be asked; returns where an evaluation could succeed."""
+    """Returns if an evaluation could succeed now; otherwise raises the reason why not."""
     with Context(application, path) as context:
         context.can_evaluate(policy)
         await finish(context)
 
 
 async def evaluate(application: str, reason: str, path: str | None = None, **options: object) -> str:
-    """Asks the owner, and returns "biometry" or "passcode"; any other end is an error."""
+    """Prompts the owner, and returns "biometry" or "passcode"; raises an error if authentication failed."""
     with Context(application, path) as context:
         context.evaluate(Asking(reason, **options))  # type: ignore[arg-type]
         await finish(context)
@@ -57,7 +57,7 @@ async def evaluate(application: str, reason: str, path: str | None = None, **opt
 
 
 async def domain_state(application: str, path: str | None = None) -> bytes:
-    """Returns the state of the fingers, 32 bytes that differ after each change."""
+    """Returns a digest of the enrolled fingers: 32 bytes, which differ after each change."""
     with Context(application, path) as context:
         context.domain_state()
         await finish(context)

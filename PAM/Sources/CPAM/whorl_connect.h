@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The way to the service's socket, which the PAM module and the library for C have in common, and the clock and the
- * wiping that they need. */
+ * The connection to the service's socket, shared by the PAM module and the C library, with the clock and the wiping
+ * function that both need. */
 #ifndef WHORL_CONNECT_H
 #define WHORL_CONNECT_H
 
@@ -27,16 +27,16 @@ static inline int64_t whorl_milliseconds(void) {
     return clock_gettime(CLOCK_MONOTONIC, &now) ? 0 : (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* stat(2) by its number: the C library's function has a version newer than the oldest system that the module is for. */
+/* Calls stat(2) by its number, because the C library's function has a newer version than the oldest supported system. */
 static inline int whorl_stat(const char *path, struct stat *found, int flags) {
     return (int)syscall(SYS_newfstatat, AT_FDCWD, path, found, flags);
 }
 
 struct whorl_peer { pid_t pid; uid_t uid; gid_t gid; };
 
-/* Connects, and only to a socket that root has put there: its folder is root's, and who listens is root or the user to whom
- * the socket belongs. If the service's queue is full, waits up to two seconds for a place: the kernel serves those that wait
- * in order, so that trying again and again would not do in a flood. Returns -1 otherwise. */
+/* Connects to a socket, but only if root created it: its folder must belong to root, and the listening process must run
+ * as root or as the owner of the socket. If the service's queue is full, waits up to two seconds, because the kernel
+ * serves waiting processes in order and during a flood retries would not succeed. Returns -1 on failure. */
 static inline int whorl_connect(const uint8_t *folder_, const uint8_t *path_) {
     const char *folder = (const char *)folder_, *path = (const char *)path_;
     struct stat place, file;
@@ -51,9 +51,9 @@ static inline int whorl_connect(const uint8_t *folder_, const uint8_t *path_) {
     struct timeval limit = { 0, 500000 };
     struct whorl_peer peer;
     socklen_t size = sizeof peer;
-    /* By their numbers: each name of a function takes a hundred bytes of the module. */
+    /* Called by number: each imported function name adds a hundred bytes to the module. */
     syscall(SYS_setsockopt, made, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    /* A signal ends the wait for a place too. */
+    /* A signal also interrupts connect(2). */
     int tries = 4;
     while (tries && connect(made, (const struct sockaddr *)&address, sizeof address)) tries--;
     if (!tries || syscall(SYS_fcntl, made, F_SETFL, O_NONBLOCK) ||
@@ -65,7 +65,8 @@ static inline int whorl_connect(const uint8_t *folder_, const uint8_t *path_) {
     return made;
 }
 
-/* Whether the kernel tells the service which process has connected (SO_PEERPIDFD, Linux 6.5), so that it asks for no proof. */
+/* Returns whether the kernel tells the service which process has connected (SO_PEERPIDFD, Linux 6.5), in which case the
+ * service does not require proof. */
 static inline int whorl_is_named(int made) {
     int number = -1;
     socklen_t size = sizeof number;

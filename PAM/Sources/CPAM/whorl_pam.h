@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The system calls and PAM calls of the module, for Swift: variadic functions, flags, and structures whose size is a
- * matter of C. No decision is made here but those about the socket's owner and the terminal's identity. */
+ * System calls and PAM calls for the module's Swift code: variadic functions, flags, and structures whose size only C
+ * knows. The only decisions made here are about the owner of the socket and the identity of the terminal. */
 #ifndef WHORL_PAM_H
 #define WHORL_PAM_H
 
@@ -33,24 +33,24 @@
 
 /* --- PAM ---------------------------------------------------------------------------------------------------------- */
 
-/* Texts are bytes, since Swift has them so; each ends in a zero. */
+/* Strings are bytes, as in Swift; each ends with a zero byte. */
 
-/* A sentence in the language of the host, if the host has set one (po/). */
+/* Returns a sentence in the language of the calling program, if that program has set one (po/). */
 __attribute__((noinline)) static const char *whorl_translated(const char *text) { return dgettext("whorl", text); }
 
-/* Says a sentence in that language: an instruction (PAM_TEXT_INFO), or that something went wrong (PAM_ERROR_MSG). */
+/* Shows a sentence in that language: an instruction (PAM_TEXT_INFO) or an error (PAM_ERROR_MSG). */
 __attribute__((noinline)) static void whorl_say(pam_handle_t *handle, int style, const uint8_t *text) {
     pam_prompt(handle, style, NULL, "%s", whorl_translated((const char *)text));
 }
 
-/* Writes a sentence on a terminal, in that language. */
+/* Writes a sentence to a terminal, in that language. */
 __attribute__((noinline)) static void whorl_show(int terminal, const char *text) {
     text = whorl_translated(text);
     ssize_t written = write(terminal, text, strlen(text));
     (void)written;
 }
 
-/* Asks on a terminal, after a sentence if there is one. */
+/* Writes the prompt to a terminal, after a sentence if there is one. */
 __attribute__((noinline)) static void whorl_ask(int terminal, const uint8_t *sentence) {
     if (sentence) {
         whorl_show(terminal, "\n");
@@ -64,7 +64,7 @@ static inline void whorl_log(const pam_handle_t *handle, int priority, const uin
     pam_syslog(handle, priority, "%s", (const char *)text);
 }
 
-/* An item that is text; NULL where it is not set. */
+/* Returns an item that is a string; NULL if it is not set. */
 static inline const char *whorl_item(const pam_handle_t *handle, int item) {
     const void *value = NULL;
     return pam_get_item(handle, item, &value) == PAM_SUCCESS ? (const char *)value : NULL;
@@ -103,7 +103,7 @@ static inline int64_t whorl_uid(pam_handle_t *handle, const char *name) {
     return entry ? (int64_t)entry->pw_uid : -1;
 }
 
-/* The day of the last change of a user's password, in days since 1970-01-01; -1 where the system does not tell it. */
+/* Returns the day on which a user's password was last changed, in days since 1970-01-01; -1 if it is unknown. */
 static inline int64_t whorl_changed_on(pam_handle_t *handle, const char *name) {
     const struct spwd *entry = pam_modutil_getspnam(handle, name);
     return entry ? (int64_t)entry->sp_lstchg : -1;
@@ -111,9 +111,9 @@ static inline int64_t whorl_changed_on(pam_handle_t *handle, const char *name) {
 
 /* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
-/* Waits for the service, the keyboard and the signals, none of which is looked at where it is negative; the bits 1, 2 and
- * 4 say which of them has something. A signal that nothing holds back is the host's, and ends the wait. With an agent, its
- * hanging up is a signal too. */
+/* Waits for the service, the keyboard and signals; negative descriptors are ignored. Returns bits 1, 2 and 4 for those
+ * that are ready. A signal that is not blocked is handled by the calling program, and ends the wait. With an agent, a
+ * closed connection counts as a signal as well. */
 static inline int whorl_poll(int service, int keyboard, int signals, int agent, int milliseconds) {
     struct pollfd all[] = { { service, POLLIN, 0 }, { keyboard, POLLIN, 0 }, { signals, POLLIN, 0 }, { agent < 0 ? -1 : 0, 0, 0 } };
     if (poll(all, 4, milliseconds) <= 0) return 0;
@@ -122,16 +122,16 @@ static inline int whorl_poll(int service, int keyboard, int signals, int agent, 
 
 /* --- polkit's agent ----------------------------------------------------------------------------------------------- */
 
-/* A descriptor of the process of polkit's agent, where this process is polkit's helper and the system's service manager has
- * started it (polkit 127): its standard input is the agent's socket, whose other end the kernel names (SO_PEERPIDFD). -1
- * elsewhere, where standard input is anyone's to choose. */
+/* Returns a descriptor of the process of polkit's agent, if this process is polkit's helper, started by the system's
+ * service manager (polkit 127): its standard input is a socket connected to the agent, which the kernel identifies
+ * (SO_PEERPIDFD). Otherwise returns -1, because any program could have chosen the standard input. */
 static inline int whorl_agent(void) {
     static const char unit[] = "0::/system.slice/system-polkit\\x2dagent\\x2dhelper.slice/polkit-agent-helper@";
     enum { LENGTH = sizeof unit - 1 };
     char group[LENGTH];
     int agent = -1, file = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
     socklen_t size = sizeof agent;
-    /* Compared here: memcmp would come as bcmp, one more name. */
+    /* Compared here, because memcmp would be compiled to bcmp, one more imported name. */
     ssize_t same = 0;
     if (read(file, group, LENGTH) == LENGTH)
         while (same < LENGTH && group[same] == unit[same]) same++;
@@ -144,8 +144,8 @@ static inline int whorl_agent(void) {
 
 union whorl_control { struct cmsghdr head; char room[CMSG_SPACE(4 * sizeof(int))]; };
 
-/* Sends bytes, with a descriptor beside them where it is not negative. Whether all bytes were taken at once; a message of
- * ours is smaller than any socket's buffer. */
+/* Sends bytes, along with a descriptor if it is not negative. Returns whether all bytes were sent immediately; our
+ * messages are smaller than the buffer of any socket. */
 static inline int whorl_send(int socket, const void *bytes, size_t count, int file) {
     union whorl_control control;
     struct iovec part = { (void *)bytes, count };
@@ -159,14 +159,14 @@ static inline int whorl_send(int socket, const void *bytes, size_t count, int fi
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)count;
 }
 
-/* The number of bytes; 0 when the other end has hung up; -1 when there is nothing now; -2 for an error. The newest
- * descriptor that came is in "file", which is closed if another comes. */
+/* Returns the number of bytes received; 0 if the other end has closed the connection, -1 if there is nothing to read
+ * now, -2 for an error. Stores the last descriptor received in "file", and closes the previous one. */
 static inline ssize_t whorl_receive(int socket, void *bytes, size_t count, int *file) {
     union whorl_control control;
     struct iovec part = { bytes, count };
     struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
     ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    /* Nothing but descriptors comes beside bytes here, in one part. */
+    /* The only control message expected here is one with descriptors. */
     struct cmsghdr *head = got >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
     if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
         size_t room = (size_t)((char *)&control + message.msg_controllen - (char *)CMSG_DATA(head));
@@ -182,11 +182,11 @@ static inline ssize_t whorl_receive(int socket, void *bytes, size_t count, int *
 
 /* --- The login password ------------------------------------------------------------------------------------------- */
 
-/* fcntl(2) by its number, as above; a file of the service cannot shrink while it is read, and cannot be sealed anew. */
+/* For fcntl(2), called by its number as above. With these seals, a file of the service cannot shrink while it is read. */
 enum { WHORL_ADD_SEALS = 1033, WHORL_GET_SEALS = 1034, WHORL_SEALS = 7 /* seal, shrink, grow */ };
 
-/* Leaves the password that lies in a file of the service for the modules that follow. Nothing else is taken: more bytes
- * than PAM takes, a zero byte, a file that somebody could still cut. */
+/* Passes the password in a file of the service to the modules that follow. Ignores a file that is larger than PAM
+ * allows, contains a zero byte, or could still be truncated. */
 static inline void whorl_hand_over(pam_handle_t *handle, int file) {
     char password[PAM_MAX_RESP_SIZE];
     ssize_t count = (syscall(SYS_fcntl, file, WHORL_GET_SEALS) & WHORL_SEALS) == WHORL_SEALS
@@ -198,7 +198,8 @@ static inline void whorl_hand_over(pam_handle_t *handle, int file) {
     whorl_wipe(password, sizeof password);
 }
 
-/* A file with the password that a module before has checked, as the service takes it; -1 where there is none. */
+/* Creates a file, in the form that the service accepts, with the password verified by an earlier module; returns -1 if
+ * there is none. */
 static inline int whorl_password_file(const pam_handle_t *handle) {
     const char *password = whorl_item(handle, PAM_AUTHTOK);
     size_t count = password ? strlen(password) : 0;
@@ -221,7 +222,7 @@ static inline int whorl_terminal(const uint8_t *path_) {
     if (whorl_stat(path, &named, 0) || !S_ISCHR(named.st_mode)) return -1;
     int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
     if (terminal < 0) return -1;
-    /* The number is the kernel's: 12 bits of the major number between the low and the high ones of the minor number. */
+    /* The kernel's device number: low bits of the minor number, 12-bit major number, then the rest of the minor number. */
     unsigned int major = (unsigned int)((named.st_rdev >> 8) & 0xfff);
     unsigned int minor = (unsigned int)((named.st_rdev & 0xff) | ((named.st_rdev >> 12) & 0xffffff00));
     if (ioctl(terminal, TIOCGDEV, &number) || ((number >> 8) & 0xfff) != major ||
@@ -232,7 +233,7 @@ static inline int whorl_terminal(const uint8_t *path_) {
     return terminal;
 }
 
-/* Puts a terminal into the state in which each key comes at once and none is shown; what was typed before is dropped. */
+/* Makes a terminal report each key immediately and show none. Discards what was typed before. */
 static inline int whorl_terminal_hide(int terminal, struct termios *before) {
     if (tcgetattr(terminal, before)) return -1;
     struct termios hidden = *before;
@@ -244,13 +245,13 @@ static inline int whorl_terminal_hide(int terminal, struct termios *before) {
     return tcsetattr(terminal, TCSANOW, &hidden);
 }
 
-/* Puts a terminal back into the state before; with dropping, keys that nothing has read are dropped. */
+/* Restores a terminal's previous state. With "dropping", discards keys that have not been read. */
 static inline void whorl_terminal_show(int terminal, const struct termios *before, int dropping) {
     if (dropping) tcflush(terminal, TCIFLUSH);
     tcsetattr(terminal, TCSANOW, before);
 }
 
-/* One key; -1 when there is none now; -2 when the terminal is gone. */
+/* Returns a key; -1 if none was typed yet, -2 if the terminal is gone. */
 static inline int whorl_key(int terminal) {
     unsigned char key;
     ssize_t got = read(terminal, &key, 1);
@@ -261,8 +262,8 @@ static inline int whorl_key(int terminal) {
 
 /* --- Signals ------------------------------------------------------------------------------------------------------ */
 
-/* Holds the signals back that would end or stop this process, and returns a descriptor that can be read when one has
- * come; -1 where that cannot be. */
+/* Blocks the signals that would terminate or stop this process, and returns a descriptor that is readable when one is
+ * pending; -1 on failure. */
 static inline int whorl_signals_hold(sigset_t *before) {
     static const int held[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM, SIGTSTP };
     sigset_t set;
@@ -274,7 +275,7 @@ static inline int whorl_signals_hold(sigset_t *before) {
     return made;
 }
 
-/* Whether the only signal that has come is the one that stops a job. */
+/* Returns whether the only pending signal is the one that stops a job. */
 static inline int whorl_signals_stop(void) {
     sigset_t pending;
     sigemptyset(&pending);
@@ -284,7 +285,7 @@ static inline int whorl_signals_stop(void) {
              sigismember(&pending, SIGALRM) == 1);
 }
 
-/* Lets the signals through: the host deals with what has come before this returns. */
+/* Unblocks the signals. The calling program handles pending ones before this function returns. */
 static inline void whorl_signals_release(int descriptor, const sigset_t *before) {
     if (descriptor < 0) return;
     close(descriptor);
