@@ -121,10 +121,10 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 .PHONY: help setup setup-demo setup-test setup-server setup-test-server program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
 	install install-program install-service install-fprintd uninstall test-system test-trixie test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt pictures install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
-help: ## lists these targets
+help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: ## installs the packages that the build needs, if any is missing
+setup: ## install missing packages that the build needs
 	@scripts/setup
 
 setup-demo:
@@ -148,26 +148,26 @@ program: setup $(STATIC)/libstdc++.a
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl-simulate
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorld
 
-build: program ## builds the release: program, man pages, completions, translations
+build: program ## build the release: program, man pages, completions and translations
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	@$(MAKE) --no-print-directory man completions translations
 
 # The build of the tests: a newcomer runs `make test` next, and a release takes twice as long to build.
-demo: setup-demo ## the main job on a virtual reader with a simulated TPM, unattended
+demo: setup-demo ## show the main features on a virtual reader with a simulated TPM, unattended
 	$(DEBUG_BUILD) --product whorl
 	$(DEBUG_BUILD) --product whorld
 	$(DEBUG_BUILD) --product whorl-simulate
 	WHORL=.build/debug/whorl scripts/demo
 
-test: setup-test ## builds and runs all tests but the login server's; says how many were skipped, and why
+test: setup-test ## build and run all tests except the login server's; report how many were skipped, and why
 	$(DEBUG_BUILD) --build-tests $(SWIFT_TEST_FLAGS)
 	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/test $(SWIFT_TEST_FLAGS)
 
-test-server: setup-test-server ## builds and tests the login server, with PostgreSQL, a browser and Apache
+test-server: setup-test-server ## build and test the login server, with PostgreSQL, a browser and Apache
 	$(SWIFT) build --build-tests --package-path Server --scratch-path $(SERVER_BUILD) $(SERVER_TEST_FLAGS)
 	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' Server/test $(SERVER_BUILD) $(SERVER_TEST_FLAGS)
 
-check-openapi: test-server ## makes requests up from the login server's OpenAPI file; takes Schemathesis from PyPI
+check-openapi: test-server ## test the login server with requests generated from its OpenAPI file; downloads Schemathesis from PyPI
 	Server/check-openapi $(SERVER_BUILD)
 
 check: export WHORL_STRICT = 1
@@ -178,7 +178,7 @@ check: SHELL = scripts/phase
 check: export PHASES = 1
 # The server is built without: swift-certificates imports Apple's CoreFoundation, which this check takes for our product.
 check: STRICT = --explicit-target-dependency-import-check error
-check: setup-test setup-test-server ## all that CI runs: format, udev rules, strict build, tests, README, docs, install, a release build, the booted system
+check: setup-test setup-test-server ## run everything that CI runs: format, udev rules, strict build, tests, README, docs, install, release build, booted system
 	@scripts/evidence >/dev/null
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
 	scripts/check-prose
@@ -205,11 +205,11 @@ check: setup-test setup-test-server ## all that CI runs: format, udev rules, str
 	@$(MAKE) --no-print-directory program
 	@$(MAKE) --no-print-directory test-system SYSTEM_TESTS=--day
 
-docs: setup-test ## writes the documentation of the libraries to .build/docs, from their DocC catalogs
+docs: setup-test ## generate the documentation of the libraries in .build/docs, from their DocC catalogs
 	$(DEBUG_BUILD)
 	scripts/docs
 
-bench: setup-test-server program ## measures what Docs/Benchmarks.md tells
+bench: setup-test-server program ## run the benchmarks of Docs/Benchmarks.md
 	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product ReleaseBench
 	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginBench
 	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginClientBench
@@ -220,26 +220,26 @@ bench: setup-test-server program ## measures what Docs/Benchmarks.md tells
 
 # The program that runs a command in a booted Debian with a TPM; SYSTEM_TESTS names some of the tests (scripts/test-system).
 GUEST ?= $(CURDIR)/scripts/guest
-test-system: ## attacks the installed release in a booted system
+test-system: ## attack the installed release in a booted system
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product IdiomProbe
 	@$(MAKE) --no-print-directory pam
 	GUEST="$(GUEST)" scripts/test-system $(CONFIG) $(SYSTEM_TESTS)
 
-test-trixie: ## make check, packages and their tests on a bare Debian 13, and in a booted one; needs root (slow)
+test-trixie: ## run make check, and build and test the packages, on a bare Debian 13 and in a booted one; requires root (slow)
 	scripts/chroot trixie 'make check && make deb test-deb'
 
-test-upgrade: deb ## upgrades a Debian 12 with our packages to Debian 13, and then to the packages of make test-trixie, if they are there
+test-upgrade: deb ## upgrade a Debian 12 with our packages to Debian 13, then to the packages of make test-trixie, if they exist
 	scripts/test-upgrade .build/deb $(wildcard $(HOME)/.cache/whorl/chroot/trixie/root/whorl/.build/deb)
 
-test-fprintd: ## runs fprintd's own tests against fprintd's interface, then attacks and a login by its PAM module
+test-fprintd: ## run fprintd's own tests against the fprintd interface, then attacks and a login through its PAM module
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product FprintdProgram
 	scripts/test-fprintd $(CONFIG)
 
 # Logins over TLS at two instances, one of which is killed every 20 seconds.
 SOAK_LOGINS ?= 200000
 nightly: export WHORL_SKIPS = none
-nightly: setup-test setup-test-server ## all tests under the sanitizers, all of the booted system's, then more kills, calls and logins than by day (slow)
+nightly: setup-test setup-test-server ## run all tests under the sanitizers, all tests of the booted system, and longer stress tests (slow)
 	@status=0; for kind in thread address; do \
 		$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize $$kind || status=1; \
 	done; \
@@ -279,20 +279,20 @@ nightly: setup-test setup-test-server ## all tests under the sanitizers, all of 
 	$(MAKE) --no-print-directory test-upgrade || status=1; \
 	exit $$status
 
-fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
+fuzz: setup-test ## fuzz everything that parses external input, each target for FUZZ_SECONDS (default: 60)
 	SWIFT='$(SWIFT)' scripts/fuzz
 	$(DEBUG_BUILD) --build-tests
 	WHORL_VALUES=10000 WHORL_SEED=$$(date +%Y%j) $(TEST_ENVIRONMENT) $(SWIFT) test --skip-build --filter ValueTests
 
-format: ## formats the Swift sources in place
+format: ## format the Swift sources in place
 	$(SWIFT) format --in-place --recursive $(FORMATTED)
 
-clean: ## removes what was built
+clean: ## remove build products
 	rm -rf .build .build-*
 
 # --- what is made from the program ---------------------------------------------------------------------------------
 
-man: ## writes the man pages of the built program to .build
+man: ## generate the man pages of the built program in .build
 	@test -x $(WHORL) -a -x $(PRODUCTS)/generate-manual || { echo "$(WHORL) is not built: run make build first" >&2; exit 1; }
 	@rm -rf $(STAGE)/man && mkdir -p $(STAGE)/man
 	$(PRODUCTS)/generate-manual $(WHORL) --multi-page --output-directory $(STAGE)/man \
@@ -301,7 +301,7 @@ man: ## writes the man pages of the built program to .build
 		--date "$$(git log -1 --format=%cs 2>/dev/null || date +%F)"
 	@scripts/tidy-manual $(STAGE)/man
 
-completions: ## writes the shell completions of the built program to .build
+completions: ## generate the shell completions of the built program in .build
 	@test -x $(WHORL) || { echo "$(WHORL) is not built: run make build first" >&2; exit 1; }
 	@mkdir -p $(STAGE)/completions
 	$(WHORL) --generate-completion-script bash >$(STAGE)/completions/bash
@@ -309,13 +309,13 @@ completions: ## writes the shell completions of the built program to .build
 	$(WHORL) --generate-completion-script zsh >$(STAGE)/completions/zsh
 	$(WHORL) --generate-completion-script fish >$(STAGE)/completions/fish
 
-translations: ## compiles the translations to .build
+translations: ## compile the translations in .build
 	@rm -rf $(STAGE)/locale && mkdir -p $(STAGE)/locale
 	scripts/translations $(STAGE)/locale
 
 # --- install: builds nothing, so that nothing is ever built as root ---------------------------------------------------
 
-install: install-program install-service ## installs to PREFIX (/usr/local) under DESTDIR, after make build
+install: install-program install-service ## install to PREFIX (default: /usr/local) under DESTDIR, after make build
 
 install-program:
 	@test -x $(WHORL) -a -x $(PRODUCTS)/whorl-simulate -a -x $(PRODUCTS)/whorl-login-http -a -x $(PRODUCTS)/whorld -a -f $(STAGE)/man/whorl.1 -a -s $(STAGE)/completions/fish -a -d $(STAGE)/locale || \
@@ -349,10 +349,10 @@ install-service:
 		if [ -n "$$enable" ]; then systemctl --quiet enable --now whorld.socket; \
 		else echo "note: the service stays switched off; to switch it on: sudo systemctl enable --now whorld.socket" >&2; fi; fi
 
-install-fprintd: ## gives the service the place of an installed fprintd on the bus, after make install; uninstall gives it back
+install-fprintd: ## replace an installed fprintd on the bus with the service, after make install; undone by make uninstall
 	$(FPRINTD_PLACE) take
 
-uninstall: ## removes what install put there (the user whorl, stored fingers and a changed configuration stay)
+uninstall: ## remove installed files (keeps the user whorl, stored fingers and a changed configuration)
 	$(PLACE) remove program
 	@rmdir "$(DESTDIR)$(SHAREDIR)" 2>/dev/null || true # not ours alone
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" != 0 ]; then \
@@ -375,21 +375,21 @@ uninstall: ## removes what install put there (the user whorl, stored fingers and
 
 # --- the PAM module, for sudo and the login -------------------------------------------------------------------------------
 
-pam: ## builds the PAM module, and looks what it needs; installs libpam0g-dev if it is missing
+pam: ## build the PAM module and check its dependencies; installs libpam0g-dev if it is missing
 	@scripts/setup --pam
 	WHORL_PAM_SHIPS=1 $(SWIFT) build -c release --disable-local-rpath --package-path PAM --scratch-path $(PAM_BUILD) --product pam_whorl
 	PAM/check $(PAM_MODULE)
 
-test-pam: pam ## tests the PAM module as it is installed, in a libpam on a terminal
+test-pam: pam ## test the installed form of the PAM module, with libpam and a terminal
 	SWIFT='$(SWIFT)' PAM/test $(PAM_MODULE) $(PAM_BUILD)-test
 
 # Nothing asks the module before a line in /etc/pam.d names it (Docs/PAM.md).
-install-pam: ## installs the PAM module, after make pam; no service asks it before an administrator says so
+install-pam: ## install the PAM module, after make pam; an administrator must enable it for each PAM service
 	@test -f $(PAM_MODULE) || { echo "the PAM module is not built: run make pam first" >&2; exit 1; }
 	@test -n "$(PAMDIR)" || { echo "this system's folder of PAM modules is not known: set PAMDIR" >&2; exit 1; }
 	$(PLACE) install pam
 
-uninstall-pam: ## takes the PAM module out of the stacks that pam-auth-update made, and removes it
+uninstall-pam: ## remove the PAM module, and its entries made by pam-auth-update
 	@if [ -z "$(DESTDIR)" ] && grep -lsE '^[^#]*pam_whorl' /etc/pam.d/* | grep -v '/common-' | grep .; then \
 		echo "error: these files name pam_whorl.so; take the lines out first" >&2; exit 1; fi
 	@if [ -z "$(DESTDIR)" ] && command -v pam-auth-update >/dev/null; then pam-auth-update --package --remove whorl whorl-keyring; fi
@@ -401,37 +401,37 @@ LIB_BUILD = .build-lib
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 
-lib: ## builds libwhorl, and looks what it needs
+lib: ## build libwhorl and check its dependencies
 	Library/build $(LIB_BUILD)
 	Library/check $(LIB_BUILD)/libwhorl.so.1
 
-test-lib: lib setup-test ## tests libwhorl with the service of the debug build
+test-lib: lib setup-test ## test libwhorl with the service of the debug build
 	@scripts/setup --test-lib
 	$(DEBUG_BUILD) $(SWIFT_TEST_FLAGS) --product whorld
 	Library/test $(LIB_BUILD)/libwhorl.so.1 .build/debug/whorld
 
-install-lib: ## installs libwhorl, its header and its pkg-config file, after make lib
+install-lib: ## install libwhorl, its header and its pkg-config file, after make lib
 	@test -f $(LIB_BUILD)/libwhorl.so.1 || { echo "libwhorl is not built: run make lib first" >&2; exit 1; }
 	$(PLACE) install lib
 
-uninstall-lib: ## removes what install-lib put there
+uninstall-lib: ## remove the files installed by install-lib
 	$(PLACE) remove lib
 
 # --- Debian packages: Docs/Packages.md -------------------------------------------------------------------------------------
 
-deb: build-deb ## builds the release and makes Debian packages of it, in .build/deb
+deb: build-deb ## build the release and create Debian packages in .build/deb
 	SWIFT='$(SWIFT)' packaging/deb $(CONFIG)
 
 build-deb:
 	@scripts/setup --deb
 	@$(MAKE) --no-print-directory build prompt pam lib build-server
 
-test-deb: build-deb ## makes the packages, and installs, upgrades and purges them in a booted system
+test-deb: build-deb ## build the packages, then install, upgrade and purge them in a booted system
 	GUEST="$(GUEST)" SWIFT='$(SWIFT)' scripts/test-deb $(CONFIG)
 
 # --- the login server, for an operator --------------------------------------------------------------------------------
 
-build-server: setup-server ## builds the login server's release, and its man pages
+build-server: setup-server ## build the login server's release and its man pages
 	$(SWIFT) build -c $(CONFIG) $(SERVER_BUILD_FLAGS) --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	@$(MAKE) --no-print-directory stage-server
@@ -445,26 +445,26 @@ stage-server:
 		--date "$$(git log -1 --format=%cs 2>/dev/null || date +%F)"
 	@scripts/tidy-manual $(SERVER_STAGE)/man
 
-test-container: ## builds the login server's image, and signs in at a container of it (as root)
+test-container: ## build the login server's image, and sign in to a container made from it (as root)
 	@scripts/setup --test-container
 	SWIFT='$(SWIFT)' scripts/test-container
 
-install-server: ## installs the login server and its unit to PREFIX under DESTDIR, after make build-server; starts nothing
+install-server: ## install the login server and its unit to PREFIX under DESTDIR, after make build-server; does not start it
 	@test -x $(SERVER_STAGE)/whorl-login-server -a -f $(SERVER_STAGE)/man/whorl-login-server.1 || \
 		{ echo "the login server is not built: run make build-server first" >&2; exit 1; }
 	$(PLACE) install server
 	@[ -e "$(DESTDIR)/etc/whorl-login-server.conf" ] || \
 		install -D -m 644 Server/deploy/whorl-login-server.conf "$(DESTDIR)/etc/whorl-login-server.conf"
 
-uninstall-server: ## removes what install-server put there, but for options and data
+uninstall-server: ## remove the files installed by install-server, but keep options and data
 	$(PLACE) remove server
 
-prompt: ## builds the desktop's prompt; installs libgtk-4-dev if it is missing
+prompt: ## build the desktop prompt; installs libgtk-4-dev if it is missing
 	@scripts/setup --prompt
 	$(SWIFT) build -c $(CONFIG) $(PROMPT_BUILD_FLAGS) --package-path Prompt --scratch-path $(PROMPT_BUILD) --product whorl-prompt
 	$(PROMPT_WAIT) -o $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt-wait
 
-test-prompt: ## tests the desktop's prompt on a screen of its own, with the real service
+test-prompt: ## test the desktop prompt on a separate screen, with the real service
 	@scripts/setup --test-prompt
 	$(SWIFT) build --package-path Prompt --scratch-path $(PROMPT_BUILD) --product whorl-prompt
 	$(PROMPT_WAIT) -o $(PROMPT_BUILD)/debug/whorl-prompt-wait
@@ -472,32 +472,32 @@ test-prompt: ## tests the desktop's prompt on a screen of its own, with the real
 	$(DEBUG_BUILD) --product whorld
 	Prompt/test $(PROMPT_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
 
-pictures: test-prompt ## makes the pictures of the README from the running programs; the kiosk's after make kiosk
+pictures: test-prompt ## create the README's pictures from the running programs; for the kiosk's, first run make kiosk
 	scripts/pictures $(PROMPT_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
 
-install-prompt: ## installs the desktop's prompt; sessions start it when they begin
+install-prompt: ## install the desktop prompt, which starts with each session
 	@test -x $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt || { echo "Run make prompt first." >&2; exit 1; }
 	$(PLACE) install prompt
 
-uninstall-prompt: ## removes them
+uninstall-prompt: ## remove the desktop prompt
 	$(PLACE) remove prompt
 
 # --- the kiosk, a sample: Docs/Kiosk.md -----------------------------------------------------------------------------------
 
-kiosk-greeter: ## builds the kiosk's screen; installs libgtk-4-dev if it is missing
+kiosk-greeter: ## build the kiosk's screen; installs libgtk-4-dev if it is missing
 	@scripts/setup --prompt
 	$(SWIFT) build -c release $(PROMPT_BUILD_FLAGS) --package-path Samples/kiosk --scratch-path $(KIOSK_BUILD) --product kiosk-greeter
 
 KIOSK_DATADIR = $(PREFIX)/share/whorl-kiosk
 
-install-kiosk: ## makes a kiosk of the machine from its next start on: the screen, and what keeps people at it
+install-kiosk: ## turn this machine into a kiosk when it next starts: the screen, and the restrictions on its users
 	@test -x $(KIOSK_BUILD)/release/kiosk-greeter || { echo "Run make kiosk-greeter first." >&2; exit 1; }
 	$(PLACE) install kiosk
 
-uninstall-kiosk: ## removes all of it, from the machine's next start on
+uninstall-kiosk: ## undo install-kiosk when the machine next starts
 	$(PLACE) remove kiosk
 
-kiosk-archive: kiosk-greeter ## makes an archive of the kiosk, with its checksum, for a machine without Swift
+kiosk-archive: kiosk-greeter ## create an archive of the kiosk, with its checksum, for a machine without Swift
 	@rm -rf $(KIOSK_STAGE)/root
 	@$(MAKE) --no-print-directory --silent install-kiosk DESTDIR=$(KIOSK_STAGE)/root PREFIX=/usr
 	strip --strip-debug $(KIOSK_STAGE)/root/usr/libexec/whorl/kiosk-greeter
@@ -505,12 +505,12 @@ kiosk-archive: kiosk-greeter ## makes an archive of the kiosk, with its checksum
 	cd $(KIOSK_STAGE)/root && find . ! -type d | tar --create --file ../whorl-kiosk.tar --owner=0 --group=0 --files-from=-
 	cd $(KIOSK_STAGE) && sha256sum whorl-kiosk.tar > whorl-kiosk.tar.sha256
 
-test-kiosk: ## tests the kiosk's screen before a greetd that does as a test wants, as root
+test-kiosk: ## test the kiosk's screen with a scripted greetd, as root
 	@scripts/setup --test-prompt
 	$(SWIFT) test --package-path Samples/kiosk --scratch-path $(KIOSK_BUILD)
 	KIOSK_GREETER=$(abspath $(KIOSK_BUILD)/debug/kiosk-greeter) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 Samples/kiosk/Tests/Screen/test_screen.py
 
-kiosk: kiosk-archive ## makes a kiosk of a booted Debian, and takes pictures of its screen
+kiosk: kiosk-archive ## turn a booted Debian into a kiosk, and take pictures of its screen
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	@$(MAKE) --no-print-directory program pam
 	GUEST="$(GUEST)" scripts/kiosk $(CONFIG)

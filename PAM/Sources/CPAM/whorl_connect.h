@@ -27,7 +27,7 @@ static inline int64_t whorl_milliseconds(void) {
     return clock_gettime(CLOCK_MONOTONIC, &now) ? 0 : (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Calls stat(2) by its number, because the C library's function has a newer version than the oldest supported system. */
+/* Calls stat(2) by number, because the C library's function has a newer version than the oldest supported system. */
 static inline int whorl_stat(const char *path, struct stat *found, int flags) {
     return (int)syscall(SYS_newfstatat, AT_FDCWD, path, found, flags);
 }

@@ -182,7 +182,7 @@ static inline ssize_t whorl_receive(int socket, void *bytes, size_t count, int *
 
 /* --- The login password ------------------------------------------------------------------------------------------- */
 
-/* For fcntl(2), called by its number as above. With these seals, a file of the service cannot shrink while it is read. */
+/* For fcntl(2), called by number as above. With these seals, a file of the service cannot shrink while it is read. */
 enum { WHORL_ADD_SEALS = 1033, WHORL_GET_SEALS = 1034, WHORL_SEALS = 7 /* seal, shrink, grow */ };
 
 /* Passes the password in a file of the service to the modules that follow. Ignores a file that is larger than PAM
@@ -222,7 +222,7 @@ static inline int whorl_terminal(const uint8_t *path_) {
     if (whorl_stat(path, &named, 0) || !S_ISCHR(named.st_mode)) return -1;
     int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
     if (terminal < 0) return -1;
-    /* The kernel's device number: low bits of the minor number, 12-bit major number, then the rest of the minor number. */
+    /* The kernel's number: low bits of the minor number, 12-bit major number, then the rest of the minor number. */
     unsigned int major = (unsigned int)((named.st_rdev >> 8) & 0xfff);
     unsigned int minor = (unsigned int)((named.st_rdev & 0xff) | ((named.st_rdev >> 12) & 0xffffff00));
     if (ioctl(terminal, TIOCGDEV, &number) || ((number >> 8) & 0xfff) != major ||
