@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What people and CI run. `make` alone lists it.
+# The targets for users, developers and CI. `make` without a target lists them.
 
 SWIFT ?= swift
-# A debug build. The C++ in it derives passcodes (scrypt): without optimization the tests wait for that most of their time.
+# A debug build. Its C++ code derives keys from passcodes (scrypt); without optimization, tests would spend most of
+# their time waiting for that.
 DEBUG_BUILD = $(SWIFT) build -Xcxx -O2
-# release, or debug: which build `man`, `completions` and `install` take.
+# The build that `man`, `completions` and `install` use: release or debug.
 CONFIG ?= release
-# How all programs are linked. They must run where no Swift is installed. lld comes with Swift, and Debian 13 has no gold:
-# there the linker that Swift falls back to (bfd) makes no RELRO of Swift's objects. lld also keeps what is no code out of
-# executable memory, which gold does not. With these flags a program loads faster, is smaller, and looks for libraries in the
-# system's folders only.
+# The linker options of all programs, which must run on systems without Swift. lld is part of the Swift toolchain.
+# Debian 13 does not have gold, and the linker that Swift would use instead (bfd) does not create RELRO sections for
+# Swift's objects. Unlike gold, lld also keeps data out of executable memory. With these options, programs load faster,
+# are smaller, and look for libraries only in the system's folders.
 #
-# Functions are linked one by one, those of a start side by side (scripts/link-order). Types are looked up without their
-# names, which spares a fifth of the instructions of a start. The C++ library is linked in, which spares the loader's search.
-# Swift is optimized for size, which makes whorld 1.3 MB smaller and no call slower (Docs/Benchmarks.md); the C of the ciphers
-# is optimized for speed.
+# Each function has its own section, and those used at startup are placed next to each other (scripts/link-order). Types
+# are looked up without their names, which saves a fifth of the instructions at startup. The C++ library is linked
+# statically, so the loader does not have to search for it. Swift code is optimized for size, which makes whorld 1.3 MB
+# smaller and no call slower (Docs/Benchmarks.md); the C code of the ciphers is optimized for speed.
 LINK_FLAGS = --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic \
 	-Xlinker -z -Xlinker now $(RELR)
 SWIFT_BUILD_FLAGS ?= $(LINK_FLAGS) $(STRIP) -Xlinker -L$(STATIC) \
@@ -24,40 +25,40 @@ SWIFT_BUILD_FLAGS ?= $(LINK_FLAGS) $(STRIP) -Xlinker -L$(STATIC) \
 	$(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER) -Xlinker --no-warn-symbol-ordering)
 STRIP ?= -Xlinker --strip-all
 ORDER = $(CURDIR)/scripts/link-order.txt
-# A folder that has nothing but the archive of the C++ library.
+# A folder that contains only the archive of the C++ library.
 STATIC = $(CURDIR)/.build/static
-# Packed relocations, where the C library knows them (2.36, Debian 12).
+# Packed relocations, if the C library supports them (2.36, Debian 12).
 RELR := $(if $(shell getconf GNU_LIBC_VERSION | awk '{ split($$2, v, "."); if (v[1] > 2 || v[2] >= 36) print 1 }'),\
 	-Xlinker -z -Xlinker pack-relative-relocs)
-# More flags for the build of the tests, and of the login server's.
+# Additional options for building the tests, including those of the login server.
 SWIFT_TEST_FLAGS ?=
 SERVER_TEST_FLAGS ?=
-# The login server is a package of its own, with a build of its own.
+# The login server is a separate package with a separate build.
 SERVER_BUILD = .build-server
 SERVER_BUILD_FLAGS ?= $(LINK_FLAGS)
 SERVER_STAGE = $(SERVER_BUILD)/stage/$(CONFIG)
 
-# `make check` says how many seconds each of its steps took.
+# `make check` prints how many seconds each step took.
 ifdef PHASES
 SHELL = scripts/phase
 endif
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-# Where the service looks for its configuration, whatever the prefix is.
+# Where the service looks for its configuration, with any prefix.
 CONFDIR = /etc/whorl
 BINDIR ?= $(PREFIX)/bin
-# Where `whorl` looks for it: ../libexec/whorl beside its own folder.
+# Where `whorl` looks for it: ../libexec/whorl, relative to the folder of `whorl`.
 LIBEXECDIR = $(dir $(BINDIR:%/=%))libexec/whorl
 MANDIR ?= $(PREFIX)/share/man/man1
 MAN8DIR = $(dir $(MANDIR:%/=%))man8
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
-# Where the program looks for translations: share/locale beside its own folder.
+# Where the program looks for translations: share/locale, next to the folder of the program.
 LOCALEDIR = $(dir $(BINDIR:%/=%))share/locale
 SHAREDIR = $(dir $(BINDIR:%/=%))share/whorl
-# udev and sysusers read no /usr/local: what does not come with the system goes to /etc.
+# udev and sysusers do not read /usr/local; files that are not part of the system belong in /etc.
 ifeq ($(PREFIX),/usr)
 UDEVDIR ?= /usr/lib/udev/rules.d
 SYSUSERSDIR ?= /usr/lib/sysusers.d
@@ -68,21 +69,22 @@ SYSUSERSDIR ?= /etc/sysusers.d
 UNITDIR ?= /etc/systemd/system
 endif
 
-# userdel looks for hooks here, whatever the prefix is.
+# Where userdel looks for hooks, with any prefix.
 SHADOWDIR ?= /etc/shadow-maint
 
-# The PAM module is a package of its own, in another dialect of Swift.
+# The PAM module is a separate package, because it uses Embedded Swift.
 PAM_BUILD = .build-pam
 PAM_MODULE = $(PAM_BUILD)/release/libpam_whorl.so
-# libpam has one folder of modules: the one of its own.
+# libpam loads modules from only one folder, which is next to libpam itself.
 PAMDIR ?= $(patsubst %/pam_permit.so,%,$(firstword $(wildcard /usr/lib/*/security/pam_permit.so /usr/lib64/security/pam_permit.so \
 	/lib/*/security/pam_permit.so /usr/lib/security/pam_permit.so)))
 PAMCONFIGDIR ?= /usr/share/pam-configs
 
-# The desktop's prompt is a package of its own, which needs GTK.
+# The desktop prompt is a separate package, because it requires GTK.
 PROMPT_BUILD = .build-prompt
 PROMPT_BUILD_FLAGS ?= $(LINK_FLAGS)
-# The program that waits for the next prompt is C and needs the C library alone; SwiftPM would link Swift's runtime.
+# The program that waits for the next prompt is written in C and requires only the C library. SwiftPM would link Swift's
+# runtime into it.
 PROMPT_WAIT = $(CLANG) -std=c11 -D_GNU_SOURCE -Os -fPIE -pie -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wall -Wextra -Wpedantic \
 	-Wconversion -Werror -Wl,-z,now,-z,relro,-s Prompt/Sources/whorl-prompt-wait/main.c
 CLANG ?= clang
@@ -91,20 +93,20 @@ USERUNITDIR ?= /usr/lib/systemd/user
 else
 USERUNITDIR ?= /etc/systemd/user
 endif
-# Desktops read this folder, whatever the prefix is.
+# Desktops read this folder, with any prefix.
 AUTOSTARTDIR ?= /etc/xdg/autostart
 
-# The kiosk's screen is a package of its own too.
+# The kiosk's screen is also a separate package.
 KIOSK_BUILD = .build-kiosk
 KIOSK_STAGE = .build/kiosk
 
-# polkit reads actions from here alone.
+# polkit reads actions only from this folder.
 POLKITDIR ?= /usr/share/polkit-1/actions
-# The bus reads its rules from here, whatever the prefix is.
+# D-Bus reads its rules from this folder, with any prefix.
 DBUSDIR ?= /usr/share/dbus-1
 FPRINTD_PLACE = DESTDIR="$(DESTDIR)" DBUSDIR="$(DBUSDIR)" POLKITDIR="$(POLKITDIR)" scripts/fprintd-place
 
-# The list of what is installed, and the program that installs and removes by it, with the values that it fills into texts.
+# The list of installed files, and the script that installs and removes them, with the values that it substitutes.
 include scripts/installed.mk
 VERSION = $(shell sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/Ground/WhorlSupport/WhorlVersion.swift)
 PLACE = DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" BINDIR="$(BINDIR)" LIBEXECDIR="$(LIBEXECDIR)" LIBDIR="$(LIBDIR)" DATADIR="$(KIOSK_DATADIR)" \
@@ -152,7 +154,7 @@ build: program ## build the release: program, man pages, completions and transla
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	@$(MAKE) --no-print-directory man completions translations
 
-# The build of the tests: a newcomer runs `make test` next, and a release takes twice as long to build.
+# Uses the debug build, because `make test` usually comes next, and a release takes twice as long to build.
 demo: setup-demo ## show the main features on a virtual reader with a simulated TPM, unattended
 	$(DEBUG_BUILD) --product whorl
 	$(DEBUG_BUILD) --product whorld
@@ -173,10 +175,11 @@ check-openapi: test-server ## test the login server with requests generated from
 check: export WHORL_STRICT = 1
 check: export WHORL_SKIPS = none
 check: export REQUIRE_PEERS = 1
-# Here, and in what it calls.
+# Here, and in the targets that it calls.
 check: SHELL = scripts/phase
 check: export PHASES = 1
-# The server is built without: swift-certificates imports Apple's CoreFoundation, which this check takes for our product.
+# Not for the login server: swift-certificates imports Apple's CoreFoundation, which this check mistakes for our
+# product.
 check: STRICT = --explicit-target-dependency-import-check error
 check: setup-test setup-test-server ## run everything that CI runs: format, udev rules, strict build, tests, README, docs, install, release build, booted system
 	@scripts/evidence >/dev/null
@@ -201,7 +204,7 @@ check: setup-test setup-test-server ## run everything that CI runs: format, udev
 	REQUIRE_PEERS=1 scripts/test-install-server debug
 	@$(MAKE) --no-print-directory test-pam
 	@$(MAKE) --no-print-directory test-lib SWIFT_TEST_FLAGS="$(STRICT)"
-# What the optimizer cannot compile shows in no debug build. The login server's release is for nightly.
+# Some compiler errors occur only in an optimized build. `make nightly` builds the login server's release.
 	@$(MAKE) --no-print-directory program
 	@$(MAKE) --no-print-directory test-system SYSTEM_TESTS=--day
 
@@ -218,7 +221,7 @@ bench: setup-test-server program ## run the benchmarks of Docs/Benchmarks.md
 	WHORL_BENCH=1 $(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product EnrollmentBench
 	WHORL=$(WHORL) scripts/bench
 
-# The program that runs a command in a booted Debian with a TPM; SYSTEM_TESTS names some of the tests (scripts/test-system).
+# The program that runs a command in a booted Debian with a TPM. SYSTEM_TESTS selects tests (scripts/test-system).
 GUEST ?= $(CURDIR)/scripts/guest
 test-system: ## attack the installed release in a booted system
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
@@ -236,7 +239,7 @@ test-fprintd: ## run fprintd's own tests against the fprintd interface, then att
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product FprintdProgram
 	scripts/test-fprintd $(CONFIG)
 
-# Logins over TLS at two instances, one of which is killed every 20 seconds.
+# The number of logins over TLS to two instances, one of which is killed every 20 seconds.
 SOAK_LOGINS ?= 200000
 nightly: export WHORL_SKIPS = none
 nightly: setup-test setup-test-server ## run all tests under the sanitizers, all tests of the booted system, and longer stress tests (slow)
@@ -290,7 +293,7 @@ format: ## format the Swift sources in place
 clean: ## remove build products
 	rm -rf .build .build-*
 
-# --- what is made from the program ---------------------------------------------------------------------------------
+# --- files generated from the program ---------------------------------------------------------------------------------
 
 man: ## generate the man pages of the built program in .build
 	@test -x $(WHORL) -a -x $(PRODUCTS)/generate-manual || { echo "$(WHORL) is not built: run make build first" >&2; exit 1; }
@@ -313,7 +316,7 @@ translations: ## compile the translations in .build
 	@rm -rf $(STAGE)/locale && mkdir -p $(STAGE)/locale
 	scripts/translations $(STAGE)/locale
 
-# --- install: builds nothing, so that nothing is ever built as root ---------------------------------------------------
+# --- installation, which builds nothing, so that nothing is built as root ---------------------------------------------------
 
 install: install-program install-service ## install to PREFIX (default: /usr/local) under DESTDIR, after make build
 
@@ -326,8 +329,8 @@ install-program:
 	@case ":$$PATH:" in *":$(BINDIR):"*) ;; *) [ -n "$(DESTDIR)" ] || \
 		echo "note: $(BINDIR) is not in the PATH; this adds it: export PATH=\"$(BINDIR):\$$PATH\"" >&2 ;; esac
 
-# The service owns the readers, and runs unless an administrator has switched it off. A package's build sets DESTDIR, and its
-# scripts do the rest on the target.
+# The service owns the readers, and is enabled unless an administrator has disabled it. Package builds set DESTDIR; the
+# package's scripts then do the rest on the target system.
 install-service:
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" != 0 ]; then \
 		echo "not root: the system's service was left out, which a real reader requires; to install it run: sudo make install-service" >&2; \
@@ -383,7 +386,7 @@ pam: ## build the PAM module and check its dependencies; installs libpam0g-dev i
 test-pam: pam ## test the installed form of the PAM module, with libpam and a terminal
 	SWIFT='$(SWIFT)' PAM/test $(PAM_MODULE) $(PAM_BUILD)-test
 
-# Nothing asks the module before a line in /etc/pam.d names it (Docs/PAM.md).
+# The module is not used until a file in /etc/pam.d refers to it (Docs/PAM.md).
 install-pam: ## install the PAM module, after make pam; an administrator must enable it for each PAM service
 	@test -f $(PAM_MODULE) || { echo "the PAM module is not built: run make pam first" >&2; exit 1; }
 	@test -n "$(PAMDIR)" || { echo "this system's folder of PAM modules is not known: set PAMDIR" >&2; exit 1; }
@@ -395,7 +398,7 @@ uninstall-pam: ## remove the PAM module, and its entries made by pam-auth-update
 	@if [ -z "$(DESTDIR)" ] && command -v pam-auth-update >/dev/null; then pam-auth-update --package --remove whorl whorl-keyring; fi
 	$(PLACE) remove pam
 
-# --- libwhorl, for programs in C and what calls C: Docs/Embedding.md ------------------------------------------------------
+# --- libwhorl, for programs in C and other languages: Docs/Embedding.md ------------------------------------------------------
 
 LIB_BUILD = .build-lib
 LIBDIR ?= $(PREFIX)/lib
@@ -429,7 +432,7 @@ build-deb:
 test-deb: build-deb ## build the packages, then install, upgrade and purge them in a booted system
 	GUEST="$(GUEST)" SWIFT='$(SWIFT)' scripts/test-deb $(CONFIG)
 
-# --- the login server, for an operator --------------------------------------------------------------------------------
+# --- the login server --------------------------------------------------------------------------------
 
 build-server: setup-server ## build the login server's release and its man pages
 	$(SWIFT) build -c $(CONFIG) $(SERVER_BUILD_FLAGS) --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server
@@ -501,7 +504,7 @@ kiosk-archive: kiosk-greeter ## create an archive of the kiosk, with its checksu
 	@rm -rf $(KIOSK_STAGE)/root
 	@$(MAKE) --no-print-directory --silent install-kiosk DESTDIR=$(KIOSK_STAGE)/root PREFIX=/usr
 	strip --strip-debug $(KIOSK_STAGE)/root/usr/libexec/whorl/kiosk-greeter
-# Without folders, so that none of the machine's changes its mode.
+# The archive contains no folders, so that unpacking it does not change the mode of an existing folder.
 	cd $(KIOSK_STAGE)/root && find . ! -type d | tar --create --file ../whorl-kiosk.tar --owner=0 --group=0 --files-from=-
 	cd $(KIOSK_STAGE) && sha256sum whorl-kiosk.tar > whorl-kiosk.tar.sha256
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What is installed, in one place: scripts/place installs and removes by it. A line is a component, a mode, a source, and its destination
-# below DESTDIR. A mode `link` makes a symbolic link to the source; a * is the same in source and destination; @BINDIR@ and its like are
-# filled in texts. Whatever is more than that is in the Makefile's targets. The packages divide the same files among them
-# (packaging/debian/*.install), and fprintd's place is taken by scripts/fprintd-place.
+# The list of installed files, which scripts/place installs and removes. Each line has a component, a mode, a source,
+# and a destination below DESTDIR. The mode `link` creates a symbolic link to the source. A * stands for the same text
+# in the source and the destination. In text files, @BINDIR@ and similar names are substituted. Further steps are in the
+# Makefile's targets. The packages contain the same files (packaging/debian/*.install). scripts/fprintd-place replaces
+# fprintd.
 define INSTALLED
 program  755   $(WHORL)                                      $(BINDIR)/whorl
 program  755   $(PRODUCTS)/whorl-simulate                    $(BINDIR)/whorl-simulate
@@ -38,8 +39,8 @@ lib      link  libwhorl.so.1                                 $(LIBDIR)/libwhorl.
 lib      644   Library/Headers/whorl.h                       $(INCLUDEDIR)/whorl.h
 lib      644   Library/deploy/whorl.pc.in                    $(LIBDIR)/pkgconfig/whorl.pc
 
-# Their users may run and not read these two, so the kernel keeps other programs of the user out of their memory from their
-# first instruction on.
+# Users can run these two programs but not read them. The kernel therefore protects their memory from the user's other
+# programs, from the first instruction.
 prompt   711   $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt-wait   $(LIBEXECDIR)/whorl-prompt-wait
 prompt   711   $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt        $(LIBEXECDIR)/whorl-prompt
 prompt   644   systemd/whorl-prompt.service.in               $(USERUNITDIR)/whorl-prompt.service
@@ -65,7 +66,7 @@ kiosk    644   Samples/kiosk/deploy/user.conf                /etc/systemd/system
 kiosk    644   Samples/kiosk/deploy/session.conf             /etc/systemd/system/session-.scope.d/whorl-kiosk.conf
 kiosk    644   Samples/kiosk/deploy/polkit.rules             /usr/share/polkit-1/rules.d/10-whorl-kiosk.rules
 kiosk    link  /dev/null                                     /etc/systemd/user-environment-generators/30-systemd-environment-d-generator
-# Units that lead to a console or a restart, which systemd then does not start.
+# Units that lead to a console or a restart; masked, so that systemd does not start them.
 kiosk    link  /dev/null                                     /etc/systemd/system/getty@.service
 kiosk    link  /dev/null                                     /etc/systemd/system/autovt@.service
 kiosk    link  /dev/null                                     /etc/systemd/system/serial-getty@.service
