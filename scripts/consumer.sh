@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# For the checks that build packages which depend on this one by path; they read it with `.` and set `root` before.
+# Shared by the checks that build packages which depend on this one by path. They set `root`, then source this file.
 #
-# All of them build into .build-consumer, so that each module is compiled once. They reach this package by a link there
-# which is named whorl, whatever the folder of the clone is called: SwiftPM takes the name of a package from its folder.
+# All of them build in .build-consumer, so that each module is compiled only once. That folder contains a link named
+# whorl to this package, because SwiftPM uses the folder's name as the name of the package, and a clone can have any
+# name.
 
 # build_into FOLDER: builds into another folder of this package from now on.
 build_into() {
