@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits for the next prompt in place of whorl-prompt, which needs GTK and much memory.
+// Waits for the next prompt in place of whorl-prompt, which uses GTK and a lot of memory.
 //
 // usage: whorl-prompt-wait REGISTRATION SCREEN PROGRAM [ARGUMENT…]
 //
-// REGISTRATION and SCREEN are descriptors: the socket of the agent's registration with the service, and a connection to the
-// display server on which nothing is asked for. It runs PROGRAM in this process when there is something to read from the
-// registration, or the service has hung up; it ends when the display server has. It reads nothing. In C, since it is system
-// calls alone and shall need no runtime.
+// REGISTRATION and SCREEN are descriptors: the socket on which the agent is registered with the service, and an idle
+// connection to the display server. When REGISTRATION is readable, or the service has closed it, this process executes
+// PROGRAM. When the display server has closed SCREEN, it exits. It does not read from either. It is written in C
+// because it only makes system calls and must not need a runtime.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,8 @@ int main(int count, char **words)
         fputs("usage: whorl-prompt-wait REGISTRATION SCREEN PROGRAM [ARGUMENT...]\n", stderr);
         return 64;
     }
-    // A copy of the registration's socket would keep other agents away. Installed, the kernel sees to it (mode 711).
+    // A program with a copy of the registration's socket could keep other agents from registering. If this program is
+    // installed, its mode (711) has the same effect.
     prctl(PR_SET_DUMPABLE, 0);
     struct pollfd waits[] = {{.fd = registration, .events = POLLIN}, {.fd = screen, .events = 0}};
     while (waits[0].revents == 0) {
@@ -45,7 +46,7 @@ int main(int count, char **words)
         }
     }
     fcntl(screen, F_SETFD, FD_CLOEXEC);
-    // While the program is being replaced by another version it may not be there for a moment.
+    // During an update, the program may be missing for a moment.
     for (int tries = 0; tries < 100; tries += 1) {
         execv(words[3], words + 3);
         poll(NULL, 0, 100);

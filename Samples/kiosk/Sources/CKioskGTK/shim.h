@@ -5,9 +5,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-// What GTK gives as macros or as functions with variable arguments, which Swift does not import.
+// Wrappers for macros and variadic functions, which Swift does not import.
 
-// Keeps typed passwords out of core files, and other processes of the user from tracing this one; 0 where the system refuses.
+// Keeps typed passwords out of core files, and prevents the user's other processes from tracing this one; returns 0 on
+// failure.
 static inline int kiosk_hide_memory(void) {
     struct rlimit none = { 0, 0 };
     return !setrlimit(RLIMIT_CORE, &none) && !prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -21,7 +22,7 @@ static inline GtkWidget *kiosk_label_with_role(GtkAccessibleRole role) {
     return GTK_WIDGET(g_object_new(GTK_TYPE_LABEL, "accessible-role", role, NULL));
 }
 
-// Keeps the cursor of a field still: where it blinks, GTK draws the screen sixty times a second.
+// Stops the text cursor from blinking, because GTK would redraw the screen sixty times a second.
 static inline void kiosk_hold_cursor(void) {
     g_object_set(gtk_settings_get_default(), "gtk-cursor-blink", FALSE, NULL);
 }

@@ -73,7 +73,7 @@ static inline CURLcode whorl_curl_get_size(CURL *handle, CURLINFO information, c
     return curl_easy_getinfo(handle, information, value);
 }
 
-// The text belongs to the handle.
+// Returns a string that belongs to the handle.
 static inline const char *whorl_curl_get_text(CURL *handle, CURLINFO information) {
     char *text = NULL;
     return curl_easy_getinfo(handle, information, &text) == CURLE_OK ? text : NULL;

@@ -3,7 +3,8 @@
 #include <gio/gio.h>
 #include <glib-object.h>
 #include <glib.h>
-// The ACL of a device node, which Swift's Glibc does not have.
+// For the ACL of a device node; not part of Swift's Glibc module.
 
-// Declared in a folder of headers that gio-2.0's flags do not name (gio/gunixfdlist.h), and part of the same library.
+// A function of the same library whose header (gio/gunixfdlist.h) is in a folder that gio-2.0's compiler flags do not
+// include.
 extern gint g_unix_fd_list_get(GUnixFDList *list, gint index, GError **error);

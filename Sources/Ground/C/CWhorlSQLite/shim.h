@@ -5,14 +5,14 @@
 
 #include <sqlite3.h>
 
-/* A macro with variable arguments, which Swift cannot call. */
+/* The original is variadic, so Swift cannot call it. */
 static inline int
 whorl_sqlite_set (sqlite3 *connection, int option, int value)
 {
   return sqlite3_db_config (connection, option, value, (int *) 0);
 }
 
-/* SQLITE_TRANSIENT is a cast, which Swift does not import. */
+/* SQLITE_TRANSIENT contains a cast, so Swift does not import it. */
 static inline int
 whorl_sqlite_bind_text (sqlite3_stmt *statement, int index, const char *text, sqlite3_uint64 size)
 {
