@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of test_y_*.py share: people with fingers, accounts, and a service with another configuration."""
+"""Helpers for test_y_*.py: users with fingers, accounts, and a service with another configuration."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ def last(process, timeout=240):
 
 
 def touched(finger, *arguments, user="owner", times=1):
-    """Runs a command, lays a finger on the reader, and returns what `last` returns."""
+    """Runs a command, touches the reader, and returns what `last` returns."""
     process = start(*arguments, "--json", user=user)
     lay(finger, times, asking=process)
     return last(process)
@@ -37,7 +37,7 @@ def fingers(user="owner"):
 
 
 def enrolled(finger="right", user="owner"):
-    """Enrolls a finger of a user who has none; the owner starts with a state of nothing else."""
+    """Enrolls a finger for a user without fingers; the owner's previous state is removed first."""
     if user == "owner":
         shell(
             "systemctl stop whorld.service; rm -rf /var/lib/whorl/1000;"
@@ -50,7 +50,7 @@ def enrolled(finger="right", user="owner"):
 
 @contextlib.contextmanager
 def everyone():
-    """Lets users who do not sit at the machine be prompted, and enroll without an administrator's password."""
+    """Lets users who are not at the machine be prompted, and enroll without an administrator's password."""
     before = CONFIG.read_text() if CONFIG.exists() else ""
     CONFIG.write_text("[Sessions]\nTouch=any\n")
     allow("true")

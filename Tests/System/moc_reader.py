@@ -23,9 +23,9 @@ CONFIGURATION = bytes.fromhex(
     "000107058302400001070503024000010705840240000107050402400001"
 )
 STRINGS = {0: b"\x09\x04", 1: "ELAN".encode("utf-16le"), 2: "ELAN:ARM-M4".encode("utf-16le")}
-# The endpoints that answers and touches come from.
+# The endpoints for replies and touches.
 ANSWERS, TOUCHES = 3, 4
-# What the kernel says and hears (Documentation/usb/usbip_protocol.rst).
+# The kernel's messages (Documentation/usb/usbip_protocol.rst).
 SUBMIT, UNLINK, SUBMITTED, UNLINKED = 1, 2, 3, 4
 EPIPE, ECONNRESET = 32, 104
 HIGH_SPEED = 2
@@ -36,12 +36,12 @@ def log(*words):
 
 
 def identity(message):
-    """The id of a print, with the two bytes and the length before it."""
+    """Returns the ID of a print, preceded by two bytes and the length."""
     return bytes(message[: 3 + message[2]])
 
 
 class Reader:
-    """What the reader keeps and answers, whatever carries it."""
+    """The reader's storage and replies, independent of the transport."""
 
     def __init__(self, send):
         self.send = send  # endpoint, data
@@ -95,7 +95,7 @@ class Reader:
         self.send(ANSWERS, b"\x40\x00")
 
     def touch(self, finger):
-        """Takes the touch that was asked for; what for."""
+        """Uses the requested touch, and returns what it was requested for."""
         wanted, self.wanted = self.wanted, None
         if wanted == "enroll":
             self.finger = finger
@@ -107,7 +107,7 @@ class Reader:
 
 
 class Port:
-    """The kernel's side: requests that wait for data, and data that waits for requests."""
+    """The connection to the kernel: requests that wait for data, and data that waits for requests."""
 
     def __init__(self):
         self.socket, self.kernels = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)

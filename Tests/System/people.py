@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The people of the tests: what they run, and the finger that is laid on the reader."""
+"""The users in the tests: the programs they run, and the fingers with which they touch the reader."""
 
 import json
 import multiprocessing
@@ -11,12 +11,12 @@ import time
 
 import pexpect
 
-# The session of owner, who is logged in at the machine's seat; a process that is put there belongs to it.
+# The session of owner, who is logged in at the machine's seat. A process moved there belongs to the session.
 SEAT = "/sys/fs/cgroup/user.slice/user-1000.slice/session-1.scope/cgroup.procs"
 
 
 def sit(user):
-    """Puts this process into the session at the seat, if the user has one there."""
+    """Moves this process into the session at the seat, if the user has one there."""
     if user == "owner":
         with open(SEAT, "w") as group:
             group.write(str(os.getpid()))
@@ -34,7 +34,7 @@ def kernel_names_processes():
 
 
 class Terminal(pexpect.spawn):
-    """A program at a terminal, which it may hang up and open again: the login of util-linux (Debian 13) does so once."""
+    """A program on a terminal, which it may hang up and reopen, as the login of util-linux (Debian 13) does once."""
 
     def read_nonblocking(self, size=1, timeout=-1):
         deadline = time.monotonic() + 20
@@ -42,7 +42,7 @@ class Terminal(pexpect.spawn):
             try:
                 return super().read_nonblocking(size, timeout)
             except pexpect.EOF:
-                # With the mark of an end, pexpect would wait for the program.
+                # With an end-of-file marker, pexpect would wait for the program.
                 self.flag_eof = False
                 if not self.isalive() or time.monotonic() > deadline:
                     self.flag_eof = True
@@ -55,7 +55,7 @@ def command(user, *arguments):
 
 
 def whorl(*arguments, user="owner", secret=None, check=True, place=sit):
-    """Runs whorl as a user, with the service; owner sits at the machine's seat."""
+    """Runs whorl as a user, with the service; owner is at the machine's seat."""
     outcome = subprocess.run(
         command(user, "whorl", *arguments),
         input=secret,
@@ -69,7 +69,7 @@ def whorl(*arguments, user="owner", secret=None, check=True, place=sit):
 
 
 def start(*arguments, user="owner", place=sit, secret=None, **options):
-    """Starts whorl as a user, with a secret on standard input; owner sits at the machine's seat."""
+    """Starts whorl as a user, with a secret on standard input; owner is at the machine's seat."""
     process = subprocess.Popen(
         command(user, "whorl", *arguments),
         preexec_fn=lambda: place(user),
@@ -85,13 +85,13 @@ def start(*arguments, user="owner", place=sit, secret=None, **options):
 
 
 def shown(process):
-    """Waits until a command with --json has begun to ask: its first event."""
+    """Waits until a command with --json has printed its first event, which begins a prompt."""
     line = process.stdout.readline()
     assert b'"event"' in line, (line, process.communicate(timeout=60))
 
 
 def lay(finger, times=1, asking=None):
-    """Lays a finger on the virtual reader, each time that it waits for one; not for a program that has ended."""
+    """Touches the virtual reader when it waits for a finger, this many times or until the program has ended."""
     for _ in range(times):
         deadline = time.monotonic() + 60
         while True:
@@ -110,7 +110,7 @@ def lay(finger, times=1, asking=None):
 
 
 def act(user, body, *arguments, place=sit):
-    """Runs a function in a process of a user, and returns what it returns; what it raises is raised here.
+    """Runs a function in a user's process, and returns its result or raises its exception.
 
     Owner sits at the machine's seat.
     """
@@ -147,7 +147,7 @@ def service_pid():
 
 
 def touching(finger, times, *arguments):
-    """Runs a command as the owner, and lays a finger on the reader; returns the command's result."""
+    """Runs a command as the owner, touches the reader, and returns the command's result."""
     process = start(*arguments, "--json")
     lay(finger, times)
     out, err = process.communicate(timeout=240)
@@ -167,10 +167,10 @@ def lock(is_locked):
 
 
 def clear_lockout():
-    """Has the TPM forget the wrong passwords of all users; it allows three, and then compares none for a while."""
+    """Makes the TPM forget all users' wrong passwords; after three, it would not compare any for a while."""
     subprocess.run(["tpm2_dictionarylockout", "-c", "-T", "device:/dev/tpmrm0"], check=True)
 
 
 def forgive():
-    """Lays the right finger, after which no failed try counts."""
+    """Touches the reader with the right finger, which resets the count of failed tries."""
     touching("right", 1, "evaluate", "--reason", "a test")

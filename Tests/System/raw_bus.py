@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of the system's bus that sends descriptors, which busctl cannot (D-Bus specification, "Message Protocol")."""
+"""A client of the system bus that can send descriptors, unlike busctl (D-Bus specification, "Message Protocol")."""
 
 import array
 import os
@@ -20,7 +20,7 @@ class Bus:
         self.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello")
 
     def call(self, to, path, interface, member, descriptor=None, text=None):
-        """Calls a method, with a descriptor or a text as its only argument or without arguments; returns the reply's bytes."""
+        """Calls a method, with a descriptor, a string or no argument, and returns the bytes of the reply."""
         self.send(to, path, interface, member, descriptor, text)
         while True:
             answer = self.socket.recv(65536)
@@ -29,7 +29,7 @@ class Bus:
                 return answer
 
     def send(self, to, path, interface, member, descriptor=None, text=None):
-        """Calls a method, and does not wait for the reply."""
+        """Calls a method without waiting for the reply."""
         rights = [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
         self.socket.sendmsg([self.message(to, path, interface, member, descriptor is not None, text=text)], rights)
 

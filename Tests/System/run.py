@@ -36,7 +36,7 @@ def install():
     run("udevadm", "control", "--reload")
     configure(idle=600)
     run("systemctl", "enable", "--now", "--quiet", "whorld.socket")
-    # The image has fprintd, whose place on the bus is ours from here on.
+    # The image contains fprintd, which the service replaces on the bus from now on.
     subprocess.run(["systemctl", "stop", "fprintd.service"], check=False)
     run("busctl", "call", "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
     run("useradd", "-m", "mallory")
@@ -44,7 +44,7 @@ def install():
 
 
 def nightly(reason):
-    """Marks a test that takes long and rarely fails: only `make nightly` runs it. The reason says what takes long."""
+    """Marks a slow test that rarely fails, so that only `make nightly` runs it. The reason says why it is slow."""
 
     def mark(test):
         test.nightly = reason
@@ -73,14 +73,14 @@ def configure(idle, more=""):
         "RuntimeDirectory=reader\n"
         "ExecStart=\n"
         f"ExecStart=/usr/libexec/whorl/whorld --allow-virtual-readers --idle {idle} {more}\n"
-        # Where a debug build has Swift's libraries; a release build has none.
+        # The location of Swift's libraries, which only a debug build needs.
         + ("ExecPaths=/opt\n" if (HERE / "root/opt").exists() else "")
     )
     run("systemctl", "daemon-reload")
 
 
 def allow(condition, answer="YES"):
-    """Lets polkit answer what the service asks about where a condition of its rules holds: without a password, or so."""
+    """Makes polkit return this result, by default without a password, if a condition holds."""
     rules = pathlib.Path("/etc/polkit-1/rules.d/10-whorl.rules")
     rules.write_text(
         "polkit.addRule(function (action, subject) {\n"
@@ -123,7 +123,7 @@ def main():
         print(f"absent  {name}: {reason}", flush=True)
     print(f"test-system: {count - failed} of {count} passed in {time.monotonic() - begun:.0f} s, "
           f"{len(left)} left for make nightly, {len(absent)} of what this release does not have", flush=True)
-    # A test that failed may have left some, and the interpreter would wait for them at its end.
+    # A failed test may have left some, and the interpreter would wait for them when it exits.
     for child in multiprocessing.active_children():
         print(f"        left behind: {child.name}", flush=True)
         child.kill()

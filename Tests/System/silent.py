@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of a user that never answer: an agent of polkit, and a file system."""
+"""A user's programs that never respond: a polkit agent and a file system."""
 
 import contextlib
 import ctypes
@@ -18,7 +18,7 @@ UNANSWERED = {2, 36, 42}  # FORGET, INTERRUPT, BATCH_FORGET: no one waits for th
 
 @contextlib.contextmanager
 def polkit_agent():
-    """Runs a polkit agent for this process on a terminal that nobody reads."""
+    """Runs a polkit agent for this process on a terminal that no one reads."""
     asked = os.getpid()
     pid, terminal = pty.fork()
     if pid == 0:
@@ -37,7 +37,7 @@ def attributes(inode, mode):
 
 
 def serve_files(device):
-    """Serves a folder with one file, and never says that the file is closed."""
+    """Serves a folder with one file, and never confirms that the file was closed."""
     while True:
         try:
             message = os.read(device, 1 << 18)
@@ -62,7 +62,7 @@ def serve_files(device):
 
 
 def open_silent_file():
-    """Mounts such a folder in a namespace of this process's own; returns the file, and the number of the process behind it."""
+    """Mounts such a folder in a separate namespace; returns the file, and the ID of the process that serves it."""
     user, group = os.getuid(), os.getgid()
     libc.prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, without which a process cannot write its own maps after a change of user
     assert libc.unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0, os.strerror(ctypes.get_errno())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A person's first hour with the installed service."""
+"""A user's first hour with the installed service."""
 
 import time
 
@@ -11,7 +11,7 @@ from whorl_client import CONSENT, PRESENTER, Refused, call
 
 
 def first_finger():
-    """Asks to enroll a finger, and returns the error and what came before it."""
+    """Requests the enrollment of a finger, and returns the error and the preceding updates."""
     updates = []
     try:
         call(

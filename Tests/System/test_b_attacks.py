@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program of the same user, or another user, tries against the installed service."""
+"""Attacks on the installed service by a program of the same user, or by another user."""
 
 import ctypes
 import json
@@ -18,7 +18,7 @@ from whorl_client import PATH, PRESENTER, Client, HungUp, Refused, call, name, r
 
 
 def refused(body, *arguments):
-    """Expects that the kernel refuses what a function does."""
+    """Expects the kernel to refuse what a function does."""
     try:
         body(*arguments)
     except (PermissionError, FileNotFoundError):
@@ -27,7 +27,7 @@ def refused(body, *arguments):
 
 
 def wake():
-    """Makes the service run, and returns its process."""
+    """Makes sure that the service is running, and returns its process."""
     act("owner", call, "io.whorl.Maintenance.HasState")
     return service_pid()
 
@@ -78,7 +78,7 @@ def test_b1_state_and_memory_of_the_service_are_out_of_reach():
     assert "Max core file size        0 " in limits, limits
 
 
-# B2, B4: an item of one's own, without its finger, asked for by a program that believes itself
+# B2, B4: using an item without its finger, in a program that ignores the service's refusal
 
 def ask_without_touching():
     try:
@@ -104,10 +104,10 @@ def test_b2_item_of_ones_own_stays_closed_without_its_finger():
     forgive()
 
 
-# B3: a program that answers prompts as it likes
+# B3: a program that answers prompts in any way
 
 def answer_everything():
-    """Answers the own prompt with all that an attacker can say, and returns how the call ends."""
+    """Answers its own prompt with everything that an attacker can send, and returns the result of the call."""
     said = []
 
     def answer(update):
@@ -189,7 +189,7 @@ def test_b5_another_user_learns_not_even_that_an_item_exists():
     assert [item["id"]["name"] for item in items] == ["wifi"] and len(fingers) == 1, (items, fingers)
 
 
-# B7: rights follow the user that connected
+# B7: rights depend on the user who connected
 
 def test_b7_connection_serves_its_maker_alone_whoever_speaks_over_it():
     own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -205,7 +205,7 @@ def test_b7_connection_serves_its_maker_alone_whoever_speaks_over_it():
     client = Client.__new__(Client)
     client.socket, client.rest, client.files = socket.socket(fileno=files[0]), b"", []
     client.socket.settimeout(60)
-    # Root speaks now, over mallory's connection.
+    # Now root sends over mallory's connection.
     try:
         answer = client.call("io.whorl.Items.List")
     except Refused as error:
@@ -217,7 +217,7 @@ def test_b7_connection_serves_its_maker_alone_whoever_speaks_over_it():
 # B8: floods
 
 def flood():
-    """Opens what is allowed and more, and leaves half frames, garbage and depth behind; returns what was refused."""
+    """Opens more connections than allowed, sends partial, invalid and nested messages, and returns what was refused."""
     kept, refused_count = [], 0
     for number in range(400):
         try:
@@ -267,7 +267,7 @@ CONSENT = b'{"application":"test","timeoutMilliseconds":60000}'
 
 
 def bad_messages():
-    """Sends what is no call; each time the service hangs up or answers with an error."""
+    """Sends messages that are not calls; each time, the service disconnects or returns an error."""
     messages = [
         b"", b"{}", b"[]", b"null", b'{"method":1}', b'{"method":"io.whorl.Owner.Preflight","parameters":7}',
         b'{"method":"io.whorl.Owner.Preflight","parameters":{"policy":"all","application":"x"}}',
@@ -290,7 +290,7 @@ def bad_messages():
             except (HungUp, ConnectionResetError):
                 continue
             assert "error" in answer or "Log" in message.decode("utf-8", "replace"), (message, answer)
-    # A pipe in the place of a sealed memory file.
+    # A pipe instead of a sealed memory file.
     reading, writing = os.pipe()
     with Client() as client:
         socket.send_fds(
@@ -354,7 +354,7 @@ def test_b10_nobody_else_listens_at_the_path():
     for user in ("owner", "mallory"):
         act(user, refused, take_path)
         act(user, refused, put_socket)
-    # A socket that another user listens on is not believed, even where root has put it.
+    # A socket on which another user listens is not trusted, even if root created its path.
     subprocess.run(["systemctl", "stop", "whorld.socket", "whorld.service"], check=True)
     try:
         os.unlink(PATH)

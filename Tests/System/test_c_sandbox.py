@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The walls around the service itself, as systemd and the kernel hold them."""
+"""The sandbox of the service, as enforced by systemd and the kernel."""
 
 import os
 import pathlib
@@ -37,7 +37,7 @@ def test_service_has_no_capability_and_may_gain_none():
 
 
 def inside(*command):
-    """Runs a command in the service's own namespaces and with its user, as code that runs in it would."""
+    """Runs a command in the service's namespaces and as its user, like code that runs in the service."""
     return subprocess.run(
         ["nsenter", "-t", str(wake()), "-m", "-S", str(os.stat("/var/lib/whorl").st_uid), "--", *command],
         capture_output=True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service comes when it is asked, and leaves when nobody uses it."""
+"""The service starts when a program connects, and exits when no one uses it."""
 
 import json
 import subprocess
@@ -44,7 +44,7 @@ def test_finger_that_is_added_is_agreed_to_by_a_touch_and_closes_what_the_set_op
 
 
 def touching_two(first, count, second, more, *arguments):
-    """Runs a command, and lays one finger and then another on the reader."""
+    """Runs a command, and touches the reader with one finger and then another."""
     process = start(*arguments, "--json")
     lay(first, count)
     time.sleep(2)
@@ -55,7 +55,7 @@ def touching_two(first, count, second, more, *arguments):
 
 
 def start_secret(name):
-    """Asks for a secret, and lays the right finger."""
+    """Reads a secret, and touches the reader with the right finger."""
     process = start("secret", "get", name)
     lay("right")
     return process

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Docs/Security.md: S1
-"""A service that an administrator has switched off stays off, and each call says so."""
+"""A service that an administrator has disabled does not start, and each call says so."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def test_switched_off_service_stays_off_and_each_call_says_so():
     try:
         assert not SOCKET.exists(), "systemd left the socket's file"
         says_that_it_is_switched_off()
-        # A file that was left behind, as after a crash.
+        # A leftover file, as after a crash.
         SOCKET.parent.mkdir(exist_ok=True)
         with socket.socket(socket.AF_UNIX) as left:
             left.bind(str(SOCKET))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that show the prompts of others, and the administrator's file that says which ones may."""
+"""Programs that show the prompts of other programs, and the configuration that allows them to."""
 
 import multiprocessing
 import os
@@ -18,7 +18,7 @@ PASSCODE = "2468 hunter"
 
 
 class Agent:
-    """An agent in Python, in a process of a user; it lets `answer` answer each prompt."""
+    """An agent in a user's process, written in Python, that calls `answer` for each prompt."""
 
     def __init__(self, user="owner", answer=None):
         context = multiprocessing.get_context("fork")
@@ -47,7 +47,7 @@ class Agent:
                 pass
 
     def prompt(self):
-        """Waits for the next prompt, and returns its id."""
+        """Waits for the next prompt, and returns its ID."""
         deadline = time.monotonic() + 120
         while True:
             update = self.seen.get(timeout=max(1, deadline - time.monotonic()))
@@ -55,7 +55,7 @@ class Agent:
                 return update["prompt"]["id"]
 
     def updates(self, wait=3):
-        """What the agent was told until nothing comes for so long."""
+        """Returns the messages to the agent, until none arrives for this long."""
         updates = []
         while True:
             try:
@@ -72,7 +72,7 @@ class Agent:
 
 
 class Terminal:
-    """A program on a terminal of its own; owner sits at the machine's seat."""
+    """A program on a separate terminal; owner is at the machine's seat."""
 
     def __init__(self, *arguments, user="owner"):
         self.text = b""
@@ -127,7 +127,7 @@ def test_another_program_shows_the_prompts_of_the_owners_programs():
         lay("right")
         out, err = process.communicate(timeout=240)
         assert process.returncode == 0 and b"matched: right-index-finger" in out, (out, err)
-        # The program that asks shows nothing itself.
+        # The calling program does not show anything.
         assert b"sign the release" not in err, err
         updates = agent.updates()
         prompts = [update["prompt"] for update in updates if "prompt" in update]
@@ -140,7 +140,7 @@ def test_another_program_shows_the_prompts_of_the_owners_programs():
 
 
 def set_passcode():
-    """Sets the owner's passcode, to which the enrolled finger agrees."""
+    """Sets the owner's passcode, with consent given by the enrolled finger."""
     process = start("passcode", "set", "--passcode-fd", "0", secret=PASSCODE.encode() + b"\n")
     lay("right")
     out, err = process.communicate(timeout=240)
@@ -159,7 +159,7 @@ def test_terminal_agent_shows_a_prompt_and_takes_the_passcode():
     agent.wait_for(b"Matched")
     process = start("evaluate", "--reason", "type it", "--policy", "device-owner")
     agent.wait_for(b"type it")
-    # What was typed before the prompt is dropped.
+    # Input typed before the prompt is discarded.
     time.sleep(3)
     agent.type(b"\t")
     agent.wait_for(b"Passcode")
@@ -171,7 +171,7 @@ def test_terminal_agent_shows_a_prompt_and_takes_the_passcode():
 
 
 def yes(identity, _):
-    """Answers a prompt with all that an attacker can say."""
+    """Answers a prompt with everything that an attacker can send."""
     for method in ("Ended", "Submit", "Typing", "Close", "Matched", "Update"):
         for message in (
             {"prompt": identity, "update": {"event": "matched", "finger": "right-index-finger"}},
@@ -300,7 +300,7 @@ def test_configuration_locks_fingers_after_one_failure():
 
 
 def verified():
-    """Verifies the owner's passcode, which ends a lock of the fingers."""
+    """Verifies the owner's passcode, which ends a lockout of the fingers."""
     return whorl("passcode", "verify", "--passcode-fd", "0", secret=PASSCODE.encode(), check=False)
 
 

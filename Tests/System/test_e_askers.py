@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Docs/Security.md: S2
-"""Who asks the installed service, and from where: sessions and seats, confined programs, the rules of polkit."""
+"""The callers of the installed service: their sessions and seats, confined programs, and the rules of polkit."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def error_of(process):
 
 
 def evaluate(proves=True, policy="biometrics"):
-    """Evaluates as a program of its own, and returns the error and whether a prompt came before it."""
+    """Evaluates in a separate program, and returns the error and whether a prompt preceded it."""
     prompts = []
     try:
         with Client(proves=proves) as client:
@@ -55,7 +55,7 @@ def test_process_that_does_not_prove_itself_is_asked_only_where_the_kernel_names
 
 
 def challenged():
-    """Returns whether the service asks this process to prove itself."""
+    """Returns whether the service asks this process to prove its identity."""
     with Client(proves=False) as client:
         return bool(client.call("io.whorl.Connection.Challenge").get("question"))
 
@@ -75,7 +75,7 @@ def over(connection):
 
 
 def as_owner(body, results):
-    """Runs a function in this process as owner at the seat, tells the result, and ends."""
+    """Runs a function in this process as owner at the seat, reports the result, and exits."""
     try:
         sit("owner")
         os.setgroups([])
@@ -181,7 +181,7 @@ def test_another_users_session_is_none_of_ones_own():
 # What is shown and logged
 
 def shown_prompt(proves=True):
-    """Asks for a touch, cancels the prompt, and returns what was shown, and the process that asked."""
+    """Requests a touch, cancels the prompt, and returns what was shown, and the calling process."""
     seen = []
 
     def answer(update):
@@ -267,13 +267,13 @@ except Refused as error:
 
 
 def keep_wifi():
-    """Owner has a secret outside of any sandbox."""
+    """Owner has a secret outside any sandbox."""
     if "wifi" not in whorl("secret", "list").stdout.decode():
         whorl("secret", "add", "wifi", "--access", "biometry-any", secret=b"geheim")
 
 
 def open_directory():
-    """The guest's copy of the tests is root's alone otherwise."""
+    """Otherwise, only root can read the guest's copy of the tests."""
     for folder in [pathlib.Path(__file__).parent, *pathlib.Path(__file__).parent.parents]:
         os.chmod(folder, os.stat(folder).st_mode | 0o055)
 
@@ -331,7 +331,7 @@ client = Client(timeout=200)
 print(tried(client, "io.whorl.Items.List", {}), flush=True)
 """
 
-# The child goes on over its parent's connection, after the parent has become an unconfined program.
+# The child keeps using its parent's connection after the parent has become an unconfined program.
 HAND_OVER = TRY + """
 os.set_inheritable(client.socket.fileno(), True)
 parent = os.getpid()
@@ -378,7 +378,7 @@ def test_b6_confined_program_gets_no_more_by_becoming_an_unconfined_one():
 
 
 def test_b6_flatpak_sandbox_is_told_by_its_mounts():
-    """A sandbox by bubblewrap with the mounts that Flatpak makes, in a process namespace of its own."""
+    """A bubblewrap sandbox with the mounts that Flatpak creates, in a separate process namespace."""
     open_directory()
     keep_wifi()
     place = pathlib.Path("/var/lib/flatpak/app/org.example.Vault/x86_64/stable/0123/files")

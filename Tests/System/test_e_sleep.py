@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine goes to sleep and wakes up, by the kernel's test of its freezer (pm_test)."""
+"""The machine goes to sleep and wakes up, using the kernel's test mode for its freezer (pm_test)."""
 
 import pathlib
 import subprocess
@@ -12,7 +12,7 @@ SYSTEM_MESSAGE = b"The computer went to sleep."
 
 
 def inhibitors():
-    """The delays of the machine's sleep that the service holds."""
+    """The service's inhibitors that delay sleep."""
     text = subprocess.run(
         ["systemd-inhibit", "--list", "--no-legend", "--no-pager"], capture_output=True, text=True, check=True
     ).stdout
@@ -70,7 +70,7 @@ def test_finger_on_the_reader_while_the_machine_falls_asleep_opens_nothing():
     sleep()
     out, err = process.communicate(timeout=60)
     assert process.returncode != 0, (out, err)
-    # The touch that wakes the machine finds no prompt; the next prompt has to be touched for itself.
+    # When a touch wakes the machine, there is no prompt yet. The next prompt needs another touch.
     process = start("evaluate", "--reason", "a test", "--json", "--timeout", "4")
     out, err = process.communicate(timeout=60)
     assert process.returncode != 0 and b"timedOut" in out + err, (process.returncode, out, err)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lid over a built-in reader: a switch made through /dev/uinput, which logind takes for the machine's."""
+"""The lid over a built-in reader: a switch created through /dev/uinput, which logind treats as the machine's."""
 
 import fcntl
 import json
@@ -16,7 +16,7 @@ EV_SW, EV_SYN, SW_LID = 5, 0, 0
 
 
 class LidSwitch:
-    """A lid that a test shuts and opens."""
+    """A lid that a test closes and opens."""
 
     def __init__(self):
         self.file = os.open("/dev/uinput", os.O_WRONLY | os.O_NONBLOCK)
@@ -48,7 +48,7 @@ def lid_is_shut():
 
 
 def asked():
-    """What a program is told when it asks for a finger, and how long that takes."""
+    """Returns the error when a program requests a finger, and how long that takes."""
     began = time.monotonic()
     process = start("evaluate", "--reason", "a test", "--json")
     out, _ = process.communicate(timeout=60)
@@ -58,7 +58,7 @@ def asked():
 
 def test_shut_lid_over_the_built_in_reader_is_told_at_once_and_ends_with_it():
     reader = json.loads(whorl("devices", "--json").stdout.decode().splitlines()[-1])["result"]["devices"][0]["id"]
-    # No machine goes to sleep because a test shuts its lid.
+    # A test that closes the lid must not put the machine to sleep.
     ignore = pathlib.Path("/etc/systemd/logind.conf.d/lid.conf")
     ignore.parent.mkdir(parents=True, exist_ok=True)
     ignore.write_text("[Login]\nHandleLidSwitch=ignore\nHandleLidSwitchDocked=ignore\n"

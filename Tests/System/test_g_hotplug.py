@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A USB reader that comes and goes: a gadget of the kernel's own, with the numbers of a reader that libfprint knows."""
+"""A USB reader that is plugged in and out: a gadget of the kernel, with the IDs of a reader that libfprint supports."""
 
 import json
 import os
@@ -15,7 +15,7 @@ GADGET = pathlib.Path("/sys/kernel/config/usb_gadget/reader")
 
 
 class Port:
-    """A USB port into which a test plugs a reader. The reader is found, and answers no command."""
+    """A USB port into which a test plugs a reader. The reader is found, but does not respond to commands."""
 
     def __init__(self):
         for module in ("dummy_hcd", "libcomposite"):
@@ -85,7 +85,7 @@ def test_reader_that_comes_and_goes_all_the_time_disturbs_neither_the_service_no
         wait_for(2)
         port.unplug()
         wait_for(1)
-        # What the service opens once is open from here on.
+        # From now on, everything that the service opens only once is open.
         touching("right", 1, "evaluate", "--reason", "a test")
         service, before = service_pid(), descriptors()
         waiting = start("evaluate", "--reason", "a test", "--timeout", "300", "--json")
@@ -93,10 +93,10 @@ def test_reader_that_comes_and_goes_all_the_time_disturbs_neither_the_service_no
         trials = []
         for round in range(24):
             port.plug()
-            # Pulled before it is set up, while it is set up, and after that.
+            # Unplugged before, during and after its setup.
             time.sleep((0.01, 0.1, 0.5)[round % 3])
             if round % 8 == 2:
-                # Work on the reader itself, which does not answer and is pulled in the middle of it.
+                # An operation on the reader, which does not respond and is unplugged during the operation.
                 trials.append(start("doctor", "--json"))
                 time.sleep(1)
             port.unplug()

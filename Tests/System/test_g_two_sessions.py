@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two users at one reader (B11), a client that goes away, a restart in the middle of a prompt, a service that is stuck."""
+"""Two users of one reader (B11), a client that disconnects, a restart during a prompt, and a service that hangs."""
 
 import functools
 import json
@@ -24,7 +24,7 @@ def result(process, timeout=120):
 
 
 def from_any_place(test):
-    """Lets both users be asked for a finger, although one alone sits at the seat."""
+    """Lets both users be prompted for a finger, although only one is at the seat."""
 
     @functools.wraps(test)
     def body():
@@ -74,7 +74,7 @@ def test_b11_second_user_waits_and_the_first_ones_touch_is_not_his():
     shown(first)
     second = start("evaluate", "--reason", "a test", "--json", user="mallory")
     time.sleep(3)
-    # One touch, of the first user's finger: it serves him, and tells nothing to the second one.
+    # One touch by the first user, who is authenticated. The second user learns nothing from it.
     lay("right")
     status, said, err = result(first)
     assert status == 0 and said["result"]["finger"] == "right-index-finger", (said, err)
@@ -129,7 +129,7 @@ def test_restart_in_the_middle_of_a_prompt_is_told_and_costs_no_try():
     assert said["error"]["recovery"].startswith("Try again"), said
     assert time.monotonic() - began < 30
     assert service_pid() not in (0, pid)
-    # Nothing is left that would be charged.
+    # No pending attempt is left that would be counted.
     assert failed_tries() == before
     matched = touching("right", 1, "evaluate", "--reason", "a test")
     assert matched["finger"] == "right-index-finger", matched

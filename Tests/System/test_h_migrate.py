@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A user's own directory moves into the service; nothing of it is lost or deleted."""
+"""A user's own directory is migrated to the service; nothing is lost or deleted."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ OWN = ["env", "-i", "PATH=/usr/bin:/bin", "HOME=/home/mallory", "WHORL_SERVICE=i
 
 
 def lay_own(finger, times=1):
-    """Lays a finger on the reader of the user's own process."""
+    """Touches the reader of the user's own process."""
     for _ in range(times):
         deadline = time.monotonic() + 60
         while True:
@@ -35,7 +35,7 @@ def lay_own(finger, times=1):
 
 
 def own(*arguments, secret=None):
-    """Starts whorl as the user, in his own directory."""
+    """Starts whorl as the user, with the user's own directory."""
     process = subprocess.Popen(
         ["runuser", "-u", "mallory", "--", *OWN, "whorl", *arguments],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -54,7 +54,7 @@ def done(process, status=0):
 
 
 def picture():
-    """The files of the own directory but for the books of tries, which every touch changes."""
+    """The files of the user's own directory, except the counts of tries, which change with each touch."""
     files = {}
     for path in pathlib.Path("/home/mallory/.local/state/whorl").rglob("*"):
         if path.is_file() and not path.name.startswith("whorl.db") and "sqlite" not in path.name:
@@ -135,7 +135,7 @@ def test_migration_without_the_touch_moves_nothing_of_it():
 
 
 def probe(*arguments, environment=()):
-    """Runs a program that keeps items in the keychain, as the user."""
+    """Runs a program that stores items in the keychain, as the user."""
     return subprocess.Popen(
         ["runuser", "-u", "mallory", "--", *(environment or ["env", "-i", "PATH=/usr/bin:/bin", "HOME=/home/mallory"]),
          PROBE, *arguments],
@@ -150,7 +150,7 @@ def printed(process):
 
 
 def moved_items():
-    """Returns the items that the service has already, by the command's own word."""
+    """Returns the items that the service already has, according to the command."""
     return sorted(item["name"] for item in done(own("migrate", "--dry-run", "--json"))["keychain"]["there"])
 
 
@@ -158,12 +158,12 @@ def test_keychain_items_move_with_one_touch_and_a_killed_run_goes_on():
     printed(probe("keep", "old", environment=OWN))
     printed(probe("guard", "old", environment=OWN))
     said = done(own("migrate", "--dry-run", "--json"))
-    # The passwords and the bytes of a key, then the two that a touch opens.
+    # The passwords and the bytes of a key, then the two that a touch unlocks.
     assert len(said["keychain"]["planned"]) == 5 and said["keychain"]["moved"] == [], said
     assert all(item["group"] == "IdiomProbe" for item in said["keychain"]["planned"]), said
     before = picture()
     process = own("migrate", "--json")
-    # The secret that was not moved before asks first.
+    # The secret that has not been migrated yet prompts first.
     lay_own("left", 2)
     for line in process.stdout:
         if b'"event":"moved"' in line and b'"item"' in line:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one user holds for as long as they like: a question, a file, a turn."""
+"""Resources that one user keeps for a long time: a question, a file, a turn."""
 
 import array
 import contextlib
@@ -21,12 +21,12 @@ FORK = multiprocessing.get_context("fork")
 
 
 def keep_questions(count, seconds):
-    """Lets polkit ask an agent that never answers, on so many connections."""
+    """Makes polkit query an agent that never responds, on this many connections."""
     calls = [
         ("io.whorl.Maintenance.Reset", {"value": True}, []),
         ("io.whorl.Login.Unlock", {"value": os.getuid()}, []),
         ("io.whorl.Passcode.Set", {"passcode": 0, "request": CONSENT}, [b"a passcode"]),
-        # As large as a value may be, which no passcode is.
+        # As large as a value may be, and larger than any passcode.
         ("io.whorl.Passcode.Set", {"passcode": 0, "request": CONSENT}, [b"x" * (2 << 20)]),
     ]
     clients, end = [], time.monotonic() + seconds
@@ -44,7 +44,7 @@ def keep_questions(count, seconds):
 
 
 def look_at_the_place():
-    """A call for which the login manager is asked, and one that takes a turn of all users."""
+    """A call for which the login manager is queried, and one that waits for a turn shared by all users."""
     with contextlib.suppress(Refused):
         call("io.whorl.Owner.Preflight", {"policy": "biometrics", "application": "test"})
     store_a_large_value()
@@ -57,7 +57,7 @@ def test_c13_questions_that_no_one_answers_keep_no_other_users_calls_waiting():
 
 
 def send_silent_file(ready, done):
-    """Sends a file that no one closes, and waits; then its file system ends."""
+    """Sends a file whose closing never completes, and waits; then its file system ends."""
     file, server = open_silent_file()
     for method in ("io.whorl.Items.Decode", "io.whorl.Items.List"):
         with Client(timeout=15) as client:
@@ -88,7 +88,7 @@ def test_c13_service_does_not_leave_while_a_file_is_being_closed():
             act("owner", call, "io.whorl.Fingers.List")
             assert service_pid() == pid and time.monotonic() - begun < 5, "it tried to leave"
         if NIGHT > 1:
-            # Nothing ends it before its time; then it is there again, and says who is to blame.
+            # Nothing ends it before the time limit. Then it is available again, and names the user responsible.
             begun = time.monotonic()
             subprocess.run(["systemctl", "restart", "whorld.service"], check=False)
             act("owner", call, "io.whorl.Fingers.List")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Docs/Security.md: C12, C14a
-"""The rules that take something from callers: passcodes, deletions, the logs, readers that are tried out from elsewhere."""
+"""The rules that restrict callers: passcodes, deletions, the logs, and readers tested from elsewhere."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def test_c10_confined_program_has_no_passcode_compared():
     verify, *others, evaluated = out.splitlines()
     assert verify == "org.varlink.service.MethodNotFound", (status, out, err)
     assert set(others) == {"io.whorl.Connection.Confined"}, (status, out, err)
-    # Without a passcode that is set, and with one that its own prompt may not take: no prompt either way.
+    # There is no prompt if no passcode is set, or if its own prompt may not accept the passcode.
     assert evaluated.endswith(" 0"), (status, out, err)
     assert [line for line in lines() if line["event"] == "passcode"] == before
 
@@ -120,7 +120,7 @@ def test_c14_refusals_push_neither_successes_nor_changes_out():
 
 
 def readers():
-    """What becomes of each call that opens or resets the reader."""
+    """Returns the result of each call that opens or resets the reader."""
     chosen = call("io.whorl.Readers.Chosen")["id"]
     answers = []
     for method, parameters in (

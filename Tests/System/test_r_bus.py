@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ends a claim on fprintd's interface and an open prompt, and what the service takes from the bus (C9, C13)."""
+"""How claims on the fprintd interface and open prompts end, and what the service accepts from the bus (C9, C13)."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ def connections():
 
 # Docs/Security.md: C13m
 def test_c13_no_connection_of_the_service_takes_a_descriptor():
-    # GLib closes what comes with a signal on the thread that reads all connections.
+    # GLib closes descriptors received with a signal on the thread that reads all connections.
     wake()
     right_finger_alone()
     names = connections()
@@ -41,7 +41,7 @@ def test_c13_no_connection_of_the_service_takes_a_descriptor():
 
 
 def send_long(names):
-    """Sends a long call, and a longer signal to each name; returns the answer to a short call after them."""
+    """Sends a long call, and a longer signal to each name; returns the reply to a subsequent short call."""
     bus = Bus()
     bus.socket.settimeout(150)
     bus.socket.sendall(bus.message(*DEVICE, "Claim", variants=6 << 20))
@@ -53,7 +53,7 @@ def send_long(names):
 # Docs/Security.md: C13o
 @nightly("fills memory")
 def test_c13_long_message_on_the_bus_takes_no_memory():
-    # GLib makes 70 bytes of each one before anyone looks at a message.
+    # GLib turns each one into 70 bytes before the message can be checked.
     subprocess.run(["systemctl", "restart", "whorld.service"], check=True)
     pid = wake()
     right_finger_alone()
@@ -78,7 +78,7 @@ def test_c13_long_message_on_the_bus_takes_no_memory():
 
 @contextlib.contextmanager
 def claim(verifies, leaves):
-    """A claim of a program of owner's, whose child goes on with the connection where it leaves; gives what it hears."""
+    """A claim by owner's program, whose child keeps using the connection after it exits; yields its signals."""
     reading, writing = os.pipe()
     maker = os.fork()
     if maker == 0:
@@ -118,7 +118,7 @@ def claim(verifies, leaves):
 
 
 def lockers_turn():
-    """What root's locker hears when it claims the reader."""
+    """Returns the signals that root's screen locker gets when it claims the reader."""
     answer = tell("call", *DEVICE, "Claim", "s", "owner", user="root")
     # The claim ends with the connection.
     return answer.strip()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Docs/Security.md: C17, S4
-"""An identity is an account: numbers and names are given out again, and accounts are renamed (C17)."""
+"""An identity is an account: user IDs and names are reused, and accounts are renamed (C17)."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ PASSWD = pathlib.Path("/etc/passwd")
 
 @contextlib.contextmanager
 def account(name):
-    """An account with a finger and a secret, and its number; whatever it is called in the end is deleted."""
+    """An account with a finger and a secret, and its user ID; it is deleted at the end, whatever its name is then."""
     with everyone():
         shell(f"useradd -m {name}", check=True)
         number = int(shell(f"id -u {name}", check=True).stdout)
@@ -34,13 +34,13 @@ def account(name):
 
 
 def as_number(number, *arguments):
-    """Runs whorl as a number, whatever its name is."""
+    """Runs whorl with a user ID, whatever its name is."""
     words = ["setpriv", "--reuid", str(number), "--regid", str(number), "--clear-groups", "env", "-i"]
     return subprocess.run([*words, "PATH=/usr/bin:/bin", "HOME=/tmp", "whorl", *arguments], capture_output=True, timeout=240)
 
 
 def nothing_of_the_former(number):
-    """Asserts that the account that has a number now gets nothing; returns what it was told."""
+    """Asserts that the account that now has a user ID gets nothing; returns the error."""
     listed = as_number(number, "fingers", "--json")
     read = as_number(number, "secret", "get", "diary")
     log = as_number(number, "log")
@@ -57,7 +57,7 @@ def test_y_deleted_account_leaves_nothing_to_a_new_one_with_its_number():
         assert shell(f"userdel -r anna; useradd -m -u {number} bob; id -u bob").stdout.strip() == str(number)
         assert not pathlib.Path(f"/var/lib/whorl/{number}").exists()
         nothing_of_the_former(number)
-        # The new one begins like any other.
+        # The new account starts like any other.
         assert touched("right", "enroll", "left-thumb", user="bob", times=6)[0] == 0
 
 
@@ -92,7 +92,7 @@ def test_y_number_that_was_given_out_again_without_userdel_brings_nothing_until_
         assert f"whorl account remove {number}" in told and "anna" in told, told
         listed = json.loads(shell("whorl account list --json").stdout.splitlines()[-1])["result"]["accounts"]
         assert {"number": number, "name": "anna", "current": "bob", "state": "other"} in listed, listed
-        # The former account's things are still there for it.
+        # The former account's data is still available to it.
         PASSWD.write_text(before)
         assert as_number(number, "secret", "get", "diary").stdout == b"dear diary"
         PASSWD.write_text("\n".join([*lines, f"bob:x:{number}:{number}::/home/bob:/bin/sh", ""]))
@@ -143,7 +143,7 @@ def test_y_user_database_that_does_not_answer_changes_nothing():
             assert as_number(number, "enroll", "left-thumb").returncode != 0
         finally:
             shutil.copy2("/root/passwd", PASSWD)
-        # A connection's refusal for want of an account is kept for half a minute.
+        # The refusal of a connection without an account is remembered for half a minute.
         deadline = time.monotonic() + 90
         while (got := as_number(number, "secret", "get", "diary")).returncode != 0 and time.monotonic() < deadline:
             time.sleep(3)

@@ -47,13 +47,13 @@ def test_y_match_of_a_moment_ago_is_reused_by_the_installed_service():
         assert status == 0, ("the wall clock ended the window", status, said, err)
     finally:
         later(-1)
-    # An app that was written for Apple's systems asks by the context's property.
+    # An app written for Apple's systems uses the context's property.
     outcome = subprocess.run(
         command("owner", "/usr/local/bin/IdiomProbe", "reuse", "120"),
         capture_output=True, text=True, timeout=240, preexec_fn=lambda: sit("owner"),
     )
     assert outcome.stdout == "true\n", outcome
-    # The window is not longer than it was asked for, by the clock that cannot be set.
+    # The period is not longer than requested, measured with the clock that cannot be set.
     time.sleep(3)
     later(-1)
     try:

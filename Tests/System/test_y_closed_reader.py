@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Docs/Security.md: C1a, C1c, K3a
-"""A reader that matches on its chip belongs to the service (C1, K3): no one else can open its node."""
+"""A match-on-chip reader belongs to the service (C1, K3): no one else can open its device node."""
 
 import errno
 import fcntl
@@ -21,7 +21,7 @@ from run import HERE, configure
 RULES = pathlib.Path("/etc/udev/rules.d/70-whorl.rules")
 DROP_IN = pathlib.Path("/etc/systemd/system/whorld.service.d/test.conf")
 CLOSED = pathlib.Path("/usr/lib/udev/rules.d/99-whorl.rules")
-# What an earlier installation, or a vendor, may have left.
+# A file that an earlier installation, or a vendor, may have left behind.
 OPENING = 'ACTION!="remove", SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="04f3", TAG+="uaccess", GROUP="fingerprint", MODE="0660"\n'
 STATE, ASIDE = pathlib.Path("/var/lib/whorl"), pathlib.Path("/var/lib/whorl.aside")
 RESET = 0x5514  # USBDEVFS_RESET
@@ -70,7 +70,7 @@ def opens(user, groups=(), place=None):
 
 
 def elsewhere(user):
-    """A process outside any session at the seat, such as one that came over ssh."""
+    """A process outside any session at the seat, such as one started through ssh."""
 
 
 def settle():
@@ -98,7 +98,7 @@ def sits_down(user, terminal):
 
 def stands_up(unit):
     run("systemctl", "stop", unit)
-    # The next one to sit down would find the session of this one.
+    # Otherwise the next user at the seat would find this user's session.
     user = unit.removeprefix("sitting-")
     until(lambda: user not in run("loginctl", "list-sessions", "--no-legend").split(), f"{user} still has a session")
     run("loginctl", "activate", "1")
@@ -106,7 +106,7 @@ def stands_up(unit):
 
 
 def plugged_in_again():
-    """Takes the power from the reader's port and gives it back; again where the reader was too slow to be accepted."""
+    """Turns the power of the reader's port off and on, and repeats this if the reader was too slow to be accepted."""
     before, port = node(), os.path.realpath(f"{device()}/port/disable")
     for _ in range(4):
         pathlib.Path(port).write_text("1")
@@ -127,7 +127,7 @@ def everyone_is_refused():
 
 
 def lay_once(finger, process):
-    """Lays a finger on the reader until it is read or a command has ended, and returns what became of the touch."""
+    """Touches the reader until the finger is read or a command has ended, and returns the result of the touch."""
     with socket.socket(socket.AF_UNIX) as reader:
         reader.settimeout(40)
         reader.connect("/run/moc")
@@ -139,14 +139,14 @@ def lay_once(finger, process):
 
 
 def lays(finger, process):
-    """Lays a finger on the reader, each time that it waits for one, until a command has ended."""
+    """Touches the reader each time it waits for a finger, until a command has ended."""
     while process.poll() is None:
         lay_once(finger, process)
         time.sleep(0.2)
 
 
 def touches(finger, process):
-    """Lays a finger on the reader for a command, and returns the command's status and its last line."""
+    """Touches the reader for a command, and returns the command's status and its last line."""
     lays(finger, process)
     out, err = process.communicate(timeout=60)
     return process.returncode, json.loads(out.decode().splitlines()[-1]), err
@@ -170,7 +170,7 @@ def test_c1_reader_that_was_open_before_the_installation_is_closed_also_to_who_h
     until(device, "no reader")
     settle()
     until(lambda: opens("owner"), "the reader is not open before the installation")
-    # The owner of the session opens it, and keeps it.
+    # The owner of the session opens it, and keeps it open.
     held = os.open(node(), os.O_RDWR)
     # As the installation does; the earlier rules have another name, and stay here on purpose.
     CLOSED.write_text(rules)
@@ -234,7 +234,7 @@ def test_c1_reader_is_closed_at_each_moment_of_an_event_although_another_rule_gi
         trying.kill()
     said = trying.communicate()[1]
     assert tried and not said, said
-    # Nor does an entry wait for someone who makes the mask wider.
+    # There is also no entry that would take effect if someone widened the mask.
     assert "user:owner" not in run("getfacl", "-p", node()), run("getfacl", "-p", node())
 
 
@@ -279,13 +279,13 @@ def evaluates(finger):
 
 
 def doctor():
-    """What the doctor says of the reader's node."""
+    """Returns what `whorl doctor` says about the reader's node."""
     outcome = whorl("doctor", check=False)
     return next(line for line in (outcome.stdout + outcome.stderr).decode().splitlines() if "reader's node" in line)
 
 
 def test_c1_owners_print_in_the_reader_is_the_owners():
-    # Only the real reader, and people who have nothing yet.
+    # Only the real reader, and users without any state.
     DROP_IN.write_text(DROP_IN.read_text().replace("Environment=FP_VIRTUAL_DEVICE=/run/reader/socket\n", ""))
     run("systemctl", "daemon-reload")
     run("systemctl", "stop", "whorld.service")
@@ -302,7 +302,7 @@ def test_c1_owners_print_in_the_reader_is_the_owners():
 
 
 def own_engine(*arguments, service="in-process"):
-    """What a program with the engine inside says."""
+    """Returns the output of a program that contains the engine."""
     outcome = subprocess.run(
         command("owner", f"WHORL_SERVICE={service}", "WHORL_STATE_DIR=/home/owner/own", "whorl", *arguments, "--json"),
         capture_output=True, text=True, timeout=120, preexec_fn=lambda: sit("owner"),
@@ -332,7 +332,7 @@ def test_c1_other_processes_are_told_that_the_reader_is_the_services():
 
 def test_c1_reader_is_tested_by_the_service_after_its_owner_agrees_and_at_the_seat_only():
     process = start("devices", "exercise", "--json", "--timeout", "60")
-    # A stranger cannot agree: the owner is still prompted for.
+    # A stranger cannot give consent: the owner is still prompted.
     for finger in "mallorys-thumb", "owner-thumb":
         while lay_once(finger, process) == "nobody asked":
             assert process.poll() is None, process.communicate()
@@ -340,7 +340,7 @@ def test_c1_reader_is_tested_by_the_service_after_its_owner_agrees_and_at_the_se
     status, said, err = touches("trial-finger", process)
     assert status == 0, (said, err)
     assert all(step["ok"] for step in said["result"]["steps"]) and len(said["result"]["steps"]) >= 5, said
-    # Nothing of the trial stays, and the owner's print is there.
+    # The test leaves nothing behind, and the owner's print still exists.
     status, said, err = evaluates("owner-thumb")
     assert status == 0, (said, err)
     status, said, err = evaluates("trial-finger")

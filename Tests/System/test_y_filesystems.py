@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On each odd file system, an error names its true cause, and no advice leads in circles (`Docs/CommandLine.md`)."""
+"""On unusual file systems, errors name the actual cause, and the advice never leads in circles (`Docs/CommandLine.md`)."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ ALONE = "WHORL_TCTI=none WHORL_SERVICE=in-process WHORL_PROFILE=demo"
 
 @contextlib.contextmanager
 def mounted(line):
-    """A file system, mounted by a line of bash at a folder that the owner may use."""
+    """A file system, mounted by a bash command at a folder that the owner can use."""
     shell(f"umount {FOLDER}; mkdir -p {FOLDER}; {line}", check=True)
     try:
         yield FOLDER
@@ -36,7 +36,7 @@ def enroll(state, **options):
 
 
 def fat(options):
-    """A line that mounts a FAT file system."""
+    """Returns a command that mounts a FAT file system."""
     image = "/run/fat.img"
     return (
         f"dd if=/dev/zero of={image} bs=1M count=40 status=none; busybox mkdosfs {image} >/dev/null;"

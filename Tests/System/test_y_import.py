@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Docs/Security.md: S5
-"""A damaged file in fprintd's folder is named and not taken (Docs/Fprintd.md); the service and other people go on."""
+"""A damaged file in fprintd's folder is reported and not imported (Docs/Fprintd.md); other users are not affected."""
 
 import subprocess
 import time

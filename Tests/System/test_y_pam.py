@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Docs/Security.md: S6
-"""`whorl pam add` beside other modules, in stacks that are made of several files."""
+"""`whorl pam add` along with other modules, in stacks that consist of several files."""
 
 import os
 import pathlib
@@ -43,7 +43,7 @@ def test_y_second_factor_in_an_included_file_is_never_skipped_by_a_touch():
     finally:
         subprocess.run(["whorl", "pam", "remove", "sudo"])
         common.write_text(old)
-    # With the system's own file it works, by touch and by password, which waits for no touch.
+    # It works with the system's file, by touch and by password; the password does not wait for a touch.
     assert add("sudo").returncode == 0
     try:
         for way in (lambda child: lay("right"), lambda child: child.send(f"{PASSWORD}\r")):
@@ -78,7 +78,7 @@ def test_y_service_whose_file_comes_with_the_system_gets_a_copy_with_the_line_an
         assert len(lines) == 1 and own.read_text().replace(lines[0] + "\n", "") == text == vendor.read_text()
         assert (own.stat().st_mode & 0o7777, own.stat().st_uid) == (0o644, 0), own.stat()
         assert "in its own file" in status() and "which has changed" not in status(), status()
-        # libpam takes the copy.
+        # libpam uses the copy.
         child = pexpect.spawn(
             "pamtester", ["polkit-1", "owner", "authenticate"], encoding="utf-8", timeout=60, preexec_fn=lambda: sit("owner")
         )

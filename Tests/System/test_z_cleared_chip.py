@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TPM is cleared in the middle of a call (B12). The last of all tests: nothing opens afterwards."""
+"""The TPM is cleared during a call (B12). This test runs last, because nothing can be unlocked afterwards."""
 
 import json
 import pathlib
@@ -22,7 +22,7 @@ def test_b12_chip_that_is_cleared_in_the_middle_of_a_call_opens_nothing_and_noth
     out, err = process.communicate(timeout=240)
     said = json.loads(out.decode().splitlines()[-1])
     assert process.returncode != 0 and b"geheim" not in out and b"Z2VoZWlt" not in out, (out, err)
-    # The kernel breaks a connection whose loaded objects the TPM no longer takes; the next one tells the cause.
+    # The kernel drops a connection whose loaded objects the TPM no longer accepts; the next one reports the cause.
     assert said["error"]["code"] in (*CAUSES, "chipBusy"), said
     assert said["error"]["recovery"], said
     again = refused()
@@ -35,7 +35,7 @@ def test_b12_chip_that_is_cleared_in_the_middle_of_a_call_opens_nothing_and_noth
 
 
 def refused():
-    """Returns the answer of a program that asks for the item, which it does not get."""
+    """Returns the error of a program that requests the item."""
     process = start("secret", "get", "last", "--json")
     lay("right", asking=process)
     out, err = process.communicate(timeout=240)

@@ -11,7 +11,7 @@ PATH = "/run/whorl/io.whorl"
 
 
 class Refused(Exception):
-    """The service answered with an error."""
+    """The service returned an error."""
 
     def __init__(self, name, parameters):
         super().__init__(name, parameters)
@@ -32,7 +32,7 @@ def secret(data):
 
 
 class Client:
-    """One connection; its calls are answered one after the other."""
+    """A connection, whose calls are answered in order."""
 
     def __init__(self, timeout=120, proves=True):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -44,7 +44,7 @@ class Client:
             self.prove()
 
     def prove(self):
-        """Shows which process this is, where the kernel does not tell it (before Linux 6.5)."""
+        """Proves which process this is, if the kernel does not report it (before Linux 6.5)."""
         question = self.call("io.whorl.Connection.Challenge").get("question")
         if question:
             self.call("io.whorl.Connection.Prove", {"answer": question})
@@ -99,7 +99,7 @@ class Client:
 
 
 def call(method, parameters=None, secrets=(), update=None):
-    """Calls a method on a connection of its own."""
+    """Calls a method on a separate connection."""
     with Client() as client:
         return client.call(method, parameters, secrets, update)
 
