@@ -18,12 +18,12 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
 def tell_senders(end):
-    """Has the kernel note the sender of each message, also of those that come before the service looks."""
+    """Makes the kernel record the sender of each message, including those sent before the service receives any."""
     end.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
 
 
 class Folder:
-    """A folder of root's alone with a listening socket."""
+    """A folder that only root can write to, with a listening socket."""
 
     def __init__(self, backlog=256):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="whorl-"))
@@ -46,7 +46,7 @@ class Folder:
         threading.Thread(target=accept, daemon=True).start()
 
     def close(self):
-        # A thread that waits in accept(2) goes on with the end of the socket, not with its closing.
+        # A thread in accept(2) is woken by shutting the socket down, not by closing it.
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -84,10 +84,10 @@ class TPM:
 
 
 class Service(Folder):
-    """The service as a child, which is handed each connection that comes to the socket."""
+    """The service as a child process, which is passed each connection to the socket."""
 
     def variables(self):
-        """Returns more variables for the child."""
+        """Returns additional environment variables for the child."""
         return {}
 
     def __init__(self, reader="mock:then=match", tpm=True):
@@ -99,7 +99,7 @@ class Service(Folder):
         self.accepting(self.adopt)
 
     def start(self, reader):
-        """Starts the child; another one has the same state, and a reader of its own."""
+        """Starts the child; each child has the same state, and a separate reader."""
         own, other = socket.socketpair()
         tell_senders(own)
         tell_senders(other)
@@ -138,7 +138,7 @@ class Service(Folder):
         client.close()
 
     def restart(self, reader):
-        """Ends the child, and starts another one with another reader."""
+        """Stops the child, and starts another one with another reader."""
         self.end()
         self.start(reader)
 
@@ -162,7 +162,7 @@ class Service(Folder):
 
 
 class Liar(Folder):
-    """A service that sends each client the bytes that a test says, after its first call."""
+    """A service that sends each client the bytes specified by a test, after its first call."""
 
     def __init__(self, answer, beside=()):
         super().__init__()
@@ -189,7 +189,7 @@ class Liar(Folder):
 
 
 class Refusing(Folder):
-    """A service that refuses each client and hangs up before it has read anything."""
+    """A service that refuses each client and disconnects without reading anything."""
 
     def __init__(self, refusal):
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libwhorl as it is installed: with the real service, with one that lies, and misused."""
+"""Tests the installed form of libwhorl: with the real service, with one that lies, and with invalid calls."""
 
 import asyncio
 import ctypes
@@ -46,7 +46,7 @@ def refused(body, status):
 
 
 def ended(context, seconds=30):
-    """Gives the events of a request with their values, and raises its error."""
+    """Yields the events of a request with their values, and raises its error."""
     seen = []
     deadline = time.monotonic() + seconds
     while True:
@@ -129,7 +129,7 @@ def test_each_request_succeeds_with_the_real_service():
 
 
 def is_signature(key, digest, signature):
-    """Whether openssl takes a signature for one of a key over a digest."""
+    """Returns whether openssl accepts a key's signature over a digest."""
     def number(bytes_):
         bytes_ = bytes_.lstrip(b"\0")
         if bytes_[0] & 0x80:
@@ -323,7 +323,7 @@ def test_misuse_gives_errors():
     for name, (result, parameters) in SIGNATURES.items():
         if not parameters or parameters[0] is not ctypes.c_uint64 or name == "whorl_close":
             continue
-        # With a context that is open, all else NULL or 0; then with numbers that are no contexts.
+        # First with an open context and all other arguments NULL or 0, then with invalid contexts.
         for context in (number.value, 0, 1, 2**64 - 1, number.value + 1024):
             value = getattr(lib, name)(context, *[None if p not in (ctypes.c_int, ctypes.c_uint, ctypes.c_size_t) else 0 for p in parameters[1:]])
             if result is ctypes.c_char_p:
@@ -332,7 +332,7 @@ def test_misuse_gives_errors():
                 assert value == -1, name
             elif context != number.value:
                 assert value == Status.INVALID_CONTEXT, (name, value)
-        # No request was begun by wrong arguments; those that need none fail for want of a service, or begin.
+        # Invalid arguments did not begin a request. Requests without arguments fail without a service, or begin.
         lib.whorl_cancel(number.value)
         lib.whorl_wait(number.value, 5000)
     assert lib.whorl_close(number.value) == Status.OK
@@ -420,7 +420,7 @@ def test_the_numbers_of_python_are_those_of_the_header():
 
 
 def program(folder):
-    """Builds the example in C as a program of a stranger does, with each compiler that is here."""
+    """Builds the C example with strict options, as another project might, and checks the header with a C++ compiler."""
     path = folder / "poll"
     subprocess.run(
         ["gcc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-D_POSIX_C_SOURCE=200809L",
@@ -435,7 +435,7 @@ def program(folder):
 
 def test_a_c_program_with_poll_is_clean_under_valgrind():
     with Service("mock:then=match,touch right-index*6", tpm=False) as service:
-        # Under valgrind a system call that it does not know would be told.
+        # valgrind would report an unknown system call.
         run = subprocess.run(
             ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", "--track-fds=yes", *program(service.folder),
              service.path, "right-index-finger"],
@@ -447,7 +447,7 @@ def test_a_c_program_with_poll_is_clean_under_valgrind():
 
 
 def outcomes(command, variables):
-    """Runs an example with a finger that is enrolled, one that is not, and without a service; returns what it printed."""
+    """Runs an example with an enrolled finger, another finger, and without a service; returns what it printed."""
     printed = []
     with Service("mock:then=match,touch right-index*6", tpm=False) as service, opened(service) as context:
         context.enroll("right-index-finger", SHOWN)
@@ -517,7 +517,7 @@ def test_a_call_costs_no_more_than_the_raw_socket():
 
 
 def main():
-    # A name with a dash before it is left out.
+    # A name preceded by a dash is left out.
     wanted, failed = [word for word in sys.argv[1:] if word[0] != "-"], 0
     tests = [(name, test) for name, test in globals().items() if name.startswith("test_") and f"-{name}" not in sys.argv]
     for name, test in tests:

@@ -78,7 +78,7 @@ def test_b1_state_and_memory_of_the_service_are_out_of_reach():
     assert "Max core file size        0 " in limits, limits
 
 
-# B2, B4: using an item without its finger, in a program that ignores the service's refusal
+# B2, B4: a program tries to use its user's item without a matching finger
 
 def ask_without_touching():
     try:

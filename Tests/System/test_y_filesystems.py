@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On unusual file systems, errors name the actual cause, and the advice never leads in circles (`Docs/CommandLine.md`)."""
+"""On unusual file systems, errors name the actual cause and give useful advice (`Docs/CommandLine.md`)."""
 
 import contextlib
 import os

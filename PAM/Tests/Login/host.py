@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host of PAM on a terminal of its own, and a service that says what a test wants."""
+"""A PAM host on a separate terminal, and a service that sends what a test specifies."""
 
 import ctypes
 import ctypes.util
@@ -22,7 +22,7 @@ MODULE = os.environ["PAM_WHORL"]
 PASSWORD = "correct horse"
 
 SUCCESS, AUTH_ERR, AUTHINFO_UNAVAIL, CONV_ERR, PERM_DENIED, IGNORE = 0, 7, 9, 19, 6, 25
-# The whole answer of a line that lets the next one decide; pam_deny then says no.
+# Controls for a line that lets the next one decide; pam_deny then denies.
 PROMPT = b"Password or touch: "
 
 
@@ -48,7 +48,7 @@ class Conversation(ctypes.Structure):
 
 
 def authenticate(folder, user="root", tty=None, rhost=None, answer=None, times=1, before=None, changes=False, asking="sudo"):
-    """Runs pam_authenticate, and returns its results and what the conversation was told."""
+    """Runs pam_authenticate, and returns its results and the messages of the conversation."""
     pam, c = ctypes.CDLL("libpam.so.0"), ctypes.CDLL(None)
     c.calloc.restype = c.strdup.restype = ctypes.c_void_p
     c.calloc.argtypes, c.strdup.argtypes = [ctypes.c_size_t] * 2, [ctypes.c_char_p]
@@ -81,7 +81,7 @@ def authenticate(folder, user="root", tty=None, rhost=None, answer=None, times=1
 
 
 def names_processes():
-    """Whether the kernel names the process of a connection to a service (Linux 6.5)."""
+    """Returns whether the kernel tells a service which process has connected (Linux 6.5)."""
     one, other = socket.socketpair()
     with one, other:
         try:
@@ -92,7 +92,7 @@ def names_processes():
 
 
 def before_linux_6_5():
-    """Takes SO_PEERPIDFD away from this process for good, as on a kernel that does not name processes to services."""
+    """Permanently disables SO_PEERPIDFD for this process, as on a kernel without it."""
     c = ctypes.CDLL(None, use_errno=True)
     number, option = {"x86_64": (55, 77), "aarch64": (209, 77)}[os.uname().machine]
     load, equal, give = 0x20, 0x15, 0x06
@@ -109,7 +109,7 @@ HELPER = r"0::/system.slice/system-polkit\x2dagent\x2dhelper.slice/polkit-agent-
 
 
 def helper(agent, group=HELPER, user=0):
-    """Makes a process one that the kernel names as polkit's helper, with the agent's socket as its standard input.
+    """Makes the kernel report a process as polkit's helper, with the agent's socket as its standard input.
 
     The file with the name of its unit is another one in a mount namespace of its own: the unit itself is systemd's to make.
     """
@@ -130,7 +130,7 @@ def helper(agent, group=HELPER, user=0):
 
 
 class Service:
-    """A socket at which each client gets what a function of the test says."""
+    """A socket on which each client gets what a function of the test sends."""
 
     def __init__(self, serve, backlog=16, mode=0o755):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pam-whorl-"))
@@ -171,7 +171,7 @@ class Service:
 class Client:
     def __init__(self, socket, calls):
         self.socket, self.calls, self.rest = socket, calls, b""
-        # The descriptors that came beside the calls.
+        # The descriptors received with the calls.
         self.files = []
         socket.settimeout(30)
 
@@ -191,7 +191,7 @@ class Client:
         self.socket.sendall((raw if raw is not None else json.dumps(message).encode()) + b"\0")
 
     def greet(self):
-        """Answers up to the question, which it returns; before Linux 6.5 the process is asked for a proof first."""
+        """Replies up to the question, which it returns; before Linux 6.5, the process must first prove its identity."""
         call = self.read()
         if call["method"] == "io.whorl.Connection.Challenge":
             self.say(parameters={})
@@ -203,7 +203,7 @@ class Client:
         self.say(parameters={"message": text}, **{"continues": True})
 
     def match(self, file=None):
-        """Says yes, with a file beside it."""
+        """Reports a match, and sends a file along with it."""
         if file is None:
             return self.say(parameters={"matched": True})
         reply = json.dumps({"parameters": {"matched": True, "password": 0}}).encode() + b"\0"
@@ -216,7 +216,7 @@ class Client:
         )
 
     def wait_for_end(self):
-        """Returns when the other end has hung up."""
+        """Returns when the other end has closed the connection."""
         try:
             while self.socket.recv(4096):
                 pass
@@ -228,7 +228,7 @@ SEALS = 7  # no new seals, no cutting, no growing
 
 
 def sealed(content, seals=SEALS):
-    """A file as the service hands passwords over."""
+    """A file in the form in which the service sends passwords."""
     file = os.memfd_create("whorl-secret", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.write(file, content)
     fcntl.fcntl(file, fcntl.F_ADD_SEALS, seals)
@@ -236,7 +236,7 @@ def sealed(content, seals=SEALS):
 
 
 def stack(folder, options="", control="[success=2 conv_err=die default=ignore]", keep=False, opens=False):
-    """Writes a stack as pam-auth-update does: the module, a password, no, yes, and what opens a keyring."""
+    """Writes a stack as pam-auth-update does: the module, a password, deny, permit, and a keyring's module."""
     check = folder / "check"
     check.write_text(f'#!/bin/sh\nIFS= read -r typed\n[ "$typed" = "{PASSWORD}" ]\n')
     check.chmod(0o755)
@@ -259,14 +259,14 @@ def stack(folder, options="", control="[success=2 conv_err=die default=ignore]",
 
 
 def handed_over(folder):
-    """The password that the line of a keyring got; None if it got none, and so asked in the conversation."""
+    """The password that the keyring's module got; None if it got none, and therefore prompted for one."""
     place = folder / "handed"
     found = place.read_bytes() if place.exists() else None
     return None if found == b"wrong" else found
 
 
 class Host:
-    """A process on a terminal of its own, which authenticates as sudo does."""
+    """A process on a separate terminal, which authenticates like sudo."""
 
     def __init__(self, service, options="", rhost=None, named=True, times=1, control=None, handler=None, keep=False, opens=False, **more):
         stack(service.folder, options, *([control] if control else []), keep=keep, opens=opens)
@@ -283,7 +283,7 @@ class Host:
                 fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
                 for number in range(3):
                     os.dup2(self.slave, number)
-                # Whatever started these tests may ignore some of them, as nohup does.
+                # The program that started these tests may ignore some signals, like nohup.
                 for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGTSTP):
                     signal.signal(number, signal.SIG_DFL)
                 if handler:
@@ -303,7 +303,7 @@ class Host:
         os.close(writer)
 
     def until(self, text, seconds=10):
-        """Waits until the terminal shows a text."""
+        """Waits until the terminal shows this text."""
         deadline = time.monotonic() + seconds
         while text not in self.output:
             left = deadline - time.monotonic()
@@ -319,7 +319,7 @@ class Host:
         os.write(self.master, text.encode() if isinstance(text, str) else text)
 
     def end(self, seconds=20):
-        """Waits for the end; returns the results and what was told, or the number of the signal that ended it."""
+        """Waits until it exits; returns the results and the messages, or the number of the signal that ended it."""
         deadline = time.monotonic() + seconds
         while True:
             pid, status = os.waitpid(self.pid, os.WNOHANG)

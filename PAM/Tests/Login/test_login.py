@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Docs/Security.md: S46, S48, S49, S50
-"""The module that is installed, in a real libpam, on a terminal: touches, passwords, signals, and a service that lies."""
+"""The installed module, in a real libpam, on a terminal: touches, passwords, signals, and a service that lies."""
 
 import json
 import os
@@ -142,7 +142,7 @@ def test_lockout_is_told():
         client.greet()
         client.refuse("lockedOut", "Too many touches did not match.")
     host = run(refusing, expect=AUTH_ERR, control=ALONE)
-    # As an error, which a screen can tell from the instruction.
+    # As an error, so that a graphical program can distinguish it from the instruction.
     assert host.told == [[3, "Too many touches did not match."]], host.told
 
 
@@ -386,7 +386,7 @@ def test_password_that_was_asked_for_before_is_left_alone():
         results, _ = authenticate(
             service.folder, before=lambda pam, handle: pam.pam_set_item(handle, 6, PASSWORD.encode())
         )
-        # libpam lets modules alone set the password.
+        # libpam lets only modules set the password.
         assert results[0] in (SUCCESS, AUTH_ERR)
     finally:
         service.close()
@@ -440,7 +440,7 @@ def test_job_that_is_stopped_asks_again_when_it_goes_on():
     def act(host, service):
         host.until(PROMPT)
         host.type("\x1a")
-        # A process whose group is orphaned is not stopped by the terminal: the prompt begins again at once.
+        # The terminal does not stop a process in an orphaned process group: the prompt begins again immediately.
         time.sleep(0.5)
         host.until(PROMPT + b"\r\n" + PROMPT)
         host.type(PASSWORD + "\r")
@@ -493,7 +493,7 @@ def test_challenge_is_answered():
         client.show("Place your finger.")
         client.match()
     run(asking, expect=SUCCESS, handler=before_linux_6_5)
-    # A service that knows no challenge does not need it.
+    # A service without the challenge does not need it.
     run(touched, expect=SUCCESS, handler=before_linux_6_5)
 
 
@@ -504,7 +504,7 @@ def test_first_call_asks_for_the_touch_where_the_kernel_names_the_process():
 
 
 def asked_by_helper(group=HELPER, user=0, asking="polkit-1", standard_input=None):
-    """Authenticates as polkit's helper, and returns the host and the numbers of the processes that were passed to the service."""
+    """Authenticates as polkit's helper, and returns the host and the IDs of the processes passed to the service."""
     agent, helpers = socket.socketpair()
     passed = []
 
@@ -527,10 +527,10 @@ def test_process_of_polkits_agent_is_passed_by_the_helper_alone():
     host, passed = asked_by_helper()
     assert [text for _, text in host.told] == ["Place your finger."], host.told
     if not names_processes():
-        # Before Linux 6.5 the kernel does not name it, and the service refuses the helper as it refuses all others outside a session.
+        # Before Linux 6.5, the kernel does not report it, and the helper is refused like any process outside a session.
         assert "agent" not in host.calls[-1]["parameters"] and passed == []
         return
-    # Of a pair of sockets, the process is the one that made it.
+    # For a socket pair, it is the process that created the pair.
     assert host.calls[-1]["parameters"]["agent"] == 0 and passed == [os.getpid()], (host.calls, passed)
     for others in (
         {"asking": "sudo"}, {"user": 1000}, {"standard_input": open("/dev/null", "rb")},
@@ -628,7 +628,7 @@ def test_many_files_leave_no_descriptor_behind():
 
 
 def keeping(kept, answers=True):
-    """A service that waits for a touch at one connection, and takes a password at the next."""
+    """A service that waits for a touch on one connection, and accepts a password on the next."""
     def serve(client):
         message, files, _, _ = socket.recv_fds(client.socket, 4096, 4)
         if b"Login.Keep" not in message:
