@@ -111,7 +111,7 @@ struct ScreenUnlockTests {
     }
 
     @Test func `a login ends a locker's prompt and gets the next touch`() async throws {
-        let machine = try await LoginMachine("mock:hang,match")
+        let machine = try await LoginMachine("mock:delay:3s,match,match")
         machine.rules.set(session: "2")
         let locker = Task { try await machine.unlockRefusal() }
         try await Task.sleep(for: .milliseconds(400))

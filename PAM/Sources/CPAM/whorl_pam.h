@@ -70,8 +70,8 @@ static inline const char *whorl_item(const pam_handle_t *handle, int item) {
     return pam_get_item(handle, item, &value) == PAM_SUCCESS ? (const char *)value : NULL;
 }
 
-/* Whether the service of a screen locker is the part that handles the touch (1) or another part (-1), which runs at the
- * same time, as in KDE; 0 if it is the whole locker. */
+/* Returns 1 if the service is the part of a screen locker that handles the touch, -1 if it is another part that runs at the
+ * same time (KDE), and 0 for other services. */
 static inline int whorl_part(const pam_handle_t *handle) {
     static const char ending[] = "-fingerprint", kde[] = "kde";
     const char *service = whorl_item(handle, PAM_SERVICE);
@@ -86,7 +86,7 @@ static inline int whorl_part(const pam_handle_t *handle) {
     return !kde[same] && (!service[same] || service[same] == '-') ? -1 : 0;
 }
 
-/* Prompts for a password. Whether it is empty; another one is passed on to the modules that check it. */
+/* Prompts for a password. Returns whether it is empty; otherwise it is passed on to the modules that check it. */
 static inline int whorl_password_is_empty(pam_handle_t *handle) {
     char *text = NULL;
     if (pam_prompt(handle, PAM_PROMPT_ECHO_OFF, &text, "%s", whorl_translated("Password or touch: ")) || !text) return 0;
@@ -97,7 +97,7 @@ static inline int whorl_password_is_empty(pam_handle_t *handle) {
     return empty;
 }
 
-/* The number of a user; -1 where there is none of this name. */
+/* Returns the ID of the user with this name; -1 if the user does not exist. */
 static inline int64_t whorl_uid(pam_handle_t *handle, const char *name) {
     const struct passwd *entry = pam_modutil_getpwnam(handle, name);
     return entry ? (int64_t)entry->pw_uid : -1;
