@@ -15,29 +15,30 @@
 internal import WhorlContext
 public import LocalAuthentication
 
-/// An addition for Linux. On Apple's systems, the system shows the prompt.
+/// Additions for Linux. On Apple's systems, the system itself shows the prompt.
 extension LAContext {
-    /// The presenter of this context's prompts.
+    /// The presenter that shows this context's prompts.
     ///
-    /// `nil`, the default, means the terminal.
+    /// If this is `nil`, the default, prompts appear in the terminal.
     ///
     /// A program without a visible terminal (a desktop, a kiosk, a login screen) sets its own presenter. An evaluation
-    /// uses the presenter that is set when it starts.
+    /// uses the presenter that is set when the evaluation starts.
     ///
     ///     #if canImport(LocalAuthenticationPrompts)
     ///     context.promptPresenter = KioskPrompt()
     ///     #endif
     ///
-    /// A presenter receives only information to display, and can only end an evaluation. It can never make one succeed.
+    /// A presenter receives only information to display. It can end an evaluation, but it can never make one succeed.
     public var promptPresenter: (any PromptPresenter)? {
         get { core.settings.presenter }
         set { core.change { $0.presenter = newValue } }
     }
 
-    /// The strength of the touch in the last evaluation that succeeded.
+    /// The strength of the touch in the last successful evaluation.
     ///
-    /// It includes the reader, whether the reader itself compared the fingerprint, whether two fingers matched, and
-    /// whether the passcode was also typed. It is `nil` before a success, or if only the passcode was used.
+    /// It describes the reader, whether the reader itself compared the fingerprint, whether two fingers matched, and
+    /// whether the passcode was also typed. The value is `nil` before the first success, and if only the passcode was
+    /// used.
     ///
     ///     guard context.evaluatedTouchStrength?.isMatchedOnChip == true else { return refuse() }
     public var evaluatedTouchStrength: TouchStrength? { core.evaluatedStrength }

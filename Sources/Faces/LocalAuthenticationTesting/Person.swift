@@ -47,7 +47,7 @@ final class Person: Sendable {
 
     /// Performs the next action that the prompt offers.
     ///
-    /// - Returns: The pressed button, which ends the prompt; `nil` if the prompt continues.
+    /// - Returns: The button that was pressed, which ends the prompt, or `nil` if the prompt continues.
     func act(on offer: Offer) -> PromptAction? {
         while let action = state.withLock({ $0.actions.popFirst() }) {
             switch perform(action, offer) {

@@ -17,12 +17,12 @@ package import WhorlService
 ///         }
 ///     }
 ///
-/// Only the reader, the user and the TPM are simulated. The engine is the real one: it decides, counts tries and locks
-/// out, with a state directory in a temporary folder. The simulated TPM is in memory and fails whenever a real TPM
-/// would. The machine that runs the test is neither read nor changed.
+/// Only the reader, the user and the TPM are simulated. The engine is real: it makes decisions, counts tries and
+/// enforces lockouts, using a state directory in a temporary folder. The simulated TPM exists only in memory, and fails
+/// whenever a real TPM would. Tests neither read nor change the state of the machine that runs them.
 ///
-/// Several devices can be used at the same time, each in its own ``run(_:)``. Calls block for some milliseconds and can
-/// come from any thread.
+/// You can use several devices at the same time, each in a separate ``run(_:)``. Calls block for a few milliseconds,
+/// and you can make them from any thread.
 public final class TestDevice: Sendable {
     /// The default passcode: `"246810"`.
     public static let usualPasscode = "246810"
@@ -35,7 +35,7 @@ public final class TestDevice: Sendable {
     ///
     /// - Parameters:
     ///   - fingers: The enrolled fingers.
-    ///   - passcode: The passcode, or `nil` for none. It is only for tests, and not a secret.
+    ///   - passcode: The passcode, or `nil` for none. It is used only for tests, and is not a secret.
     ///   - hasReader: Whether the reader is connected.
     ///   - application: The name of the app under test.
     public init(
@@ -66,33 +66,33 @@ public final class TestDevice: Sendable {
 
     /// Runs a test's body on this device.
     ///
-    /// Every `LAContext()` and every keychain call in its task and child tasks uses the device.
+    /// Every `LAContext()` and every keychain call in the body's task and its child tasks uses the device.
     ///
     /// Use it with Swift Testing, whose tests run concurrently. Work outside of the task, such as a `Task.detached` or
-    /// a callback on a queue, uses the machine's own reader; see ``install()``.
+    /// a callback on a queue, uses the real machine instead. For such work, see ``install()``.
     public func run<Value>(
         _ body: () async throws -> Value
     ) async rethrows -> Value {
         try await ContextParts.$ofTask.withValue(parts, operation: body)
     }
 
-    /// Replaces the machine with this device for the whole process, until ``uninstall()``.
+    /// Replaces the real machine with this device for the whole process, until ``uninstall()`` is called.
     ///
-    /// Use it with XCTest (`setUp` and `tearDown`), whose tests run one after the other, and for apps whose work leaves
-    /// the test's task.
+    /// Use it with XCTest (`setUp` and `tearDown`), whose tests run one after the other, and for apps that perform work
+    /// outside of the test's task.
     public func install() { ContextParts.ofProcess = parts }
 
-    /// Restores the machine, regardless of which device is installed.
+    /// Uninstalls the device, regardless of which one is installed, so that the process uses the real machine again.
     public func uninstall() { ContextParts.ofProcess = nil }
 
-    /// The app's prompts so far, in order, with reason, titles and requested methods.
+    /// The prompts that the app has shown so far, in order, with their reasons, titles and requested methods.
     public var prompts: [TestPromptRecord] { person.prompts }
 }
 
-/// Changes to the machine, as in its settings or at its USB port.
+/// Changes that a user can make in a machine's settings or at its USB port.
 ///
-/// Each call returns when the change is done. An impossible request, such as enrolling a finger twice, is a programming
-/// error in the test and stops it with the reason.
+/// Each call returns when the change has been made. An impossible request, such as enrolling a finger twice, is a
+/// programming error in the test, and stops the test with a message that states the reason.
 extension TestDevice {
     /// Enrolls a finger.
     ///
@@ -118,13 +118,13 @@ extension TestDevice {
 
     /// Disconnects the reader.
     ///
-    /// An evaluation that waits for it ends as on a real machine.
+    /// An evaluation that is waiting for the reader ends as it would on a real machine.
     public func unplug() { machine.reader.unplug() }
 
     /// Connects the reader.
     public func plug() { machine.reader.plug() }
 
-    /// Sets or changes the passcode; `nil` removes it.
+    /// Sets or changes the passcode, or removes it if `passcode` is `nil`.
     ///
     /// Items that the old passcode could open are lost, and so are all keychain items that exist only while a passcode
     /// is set.
@@ -135,21 +135,22 @@ extension TestDevice {
     /// Removes the passcode; see ``setPasscode(_:)``.
     public func removePasscode() { setPasscode(nil) }
 
-    /// Locks fingers out, as after five touches in a row without a match.
+    /// Locks out fingers, as happens after five touches in a row without a match.
     ///
-    /// A typed passcode ends the lockout (``Action/passcode(_:)`` at a prompt for `deviceOwnerAuthentication`, or
-    /// ``unlock()``). If no passcode is set, the lockout ends after five minutes (``pass(_:)``).
+    /// Entering the passcode ends the lockout: use ``Action/passcode(_:)`` at a prompt for `deviceOwnerAuthentication`,
+    /// or ``unlock()``. If no passcode is set, the lockout ends after five minutes, which you can simulate with
+    /// ``pass(_:)``.
     public func lockOut() {
         waiting { try await $0.lockOut() }
     }
 
-    /// Ends the lockout and resets the count of wrong passcodes, like typing the right passcode in the machine's
-    /// settings.
+    /// Ends the lockout and resets the count of wrong passcodes, as entering the correct passcode in the machine's
+    /// settings does.
     public func unlock() {
         waiting { try await $0.unlock() }
     }
 
-    /// Disables fingers for the app, as its user can.
+    /// Disables fingers for the app, as its user can do.
     ///
     /// The app's evaluations fail with `biometryNotAvailable` (-6).
     public func denyFingers() { setDenied(true) }
@@ -162,9 +163,10 @@ extension TestDevice {
         waiting { try await $0.setOptedOut(denied, for: application) }
     }
 
-    /// Advances the time of reuse windows, lockouts and the delays after wrong passcodes.
+    /// Advances the clock that determines reuse windows, lockouts and the delays after wrong passcodes.
     ///
-    /// This time advances only through this call, however long a test takes. Timers of the process are not affected.
+    /// The clock advances only when you call this method, no matter how long a test takes. Timers in the process are
+    /// not affected.
     public func pass(_ duration: Duration) { machine.pass(duration) }
 
     /// Performs asynchronous work and blocks the caller's thread until it is done.
@@ -187,18 +189,18 @@ extension TestDevice {
     public enum Action: Sendable, Hashable {
         /// Places an enrolled finger on the reader.
         case match
-        /// Places a finger on the reader that is not enrolled.
+        /// Places a finger that is not enrolled on the reader.
         case noMatch
-        /// Places this finger on the reader, enrolled or not.
+        /// Places this finger on the reader, whether or not it is enrolled.
         case finger(Finger)
-        /// Places a finger on the reader that cannot be read, which does not count as a try.
+        /// Places a finger on the reader in such a way that it cannot be read. This does not count as a try.
         case unreadable(ScanRetry)
         /// Types this passcode.
         ///
-        /// The first five wrong ones in a row cause no delay; each further try does. A passcode typed during the delay
-        /// is not compared. Use ``TestDevice/pass(_:)`` to end the delay.
+        /// The first five wrong passcodes in a row do not cause a delay, but every further try does. A passcode that is
+        /// typed during the delay is not checked. Use ``TestDevice/pass(_:)`` to end the delay.
         case passcode(String)
-        /// Presses cancel.
+        /// Presses the cancel button.
         case cancel
         /// Presses the fallback button.
         ///
@@ -206,22 +208,22 @@ extension TestDevice {
         case fallback
         /// Disconnects the reader.
         case unplug
-        /// Does nothing. The prompt stays until the app ends it or it times out.
+        /// Does nothing. The prompt remains visible until the app ends it or it times out.
         case nothing
     }
 
-    /// Adds actions of the user.
+    /// Adds actions for the user to perform at prompts.
     ///
-    /// Each time that a prompt waits for input, the next one is performed.
+    /// Each time a prompt waits for input, the user performs the next action.
     ///
-    /// Actions are performed in order, across prompts, after the remaining ones. An action that a prompt does not offer
-    /// is skipped, such as a passcode where only a finger is accepted, or a hidden button. When no actions remain, the
-    /// user performs ``otherwise``.
+    /// The user performs the actions in order, across prompts, after any actions that remain from earlier calls. An
+    /// action that a prompt does not offer is skipped, such as a passcode where only a finger is accepted, or a hidden
+    /// button. When no actions remain, the user performs ``otherwise``.
     public func next(_ actions: Action...) { person.append(actions) }
 
-    /// The action of the user when no actions of ``next(_:)`` remain.
+    /// The action that the user performs when no actions from ``next(_:)`` remain.
     ///
-    /// The default is to cancel, so that a test neither hangs nor succeeds by chance.
+    /// The default is to cancel the prompt, so that a test neither hangs nor succeeds by chance.
     public var otherwise: Action {
         get { person.otherwise }
         set { person.otherwise = newValue }
@@ -234,13 +236,13 @@ extension TestDevice {
     public func dropActions() { person.drop() }
 }
 
-/// A record of a prompt.
+/// A record of a prompt that the app has shown.
 public struct TestPromptRecord: Sendable, Hashable {
-    /// The app's reason.
+    /// The reason that the app gave.
     public let reason: String
     /// The title of the cancel button.
     public let cancelTitle: String
-    /// The title of the fallback button; `nil` if there was none.
+    /// The title of the fallback button, or `nil` if the prompt did not have one.
     public let fallbackTitle: String?
     /// Whether the prompt accepted a finger.
     public let asksForFinger: Bool

@@ -6,10 +6,10 @@ public import KeychainServices
 internal import LocalAuthentication
 internal import WhorlSecretMemory
 
-/// A key in the TPM for any use, as a wrapper of a keychain key.
+/// A key in the TPM for any use, which wraps a keychain key.
 struct ChipKey: Sendable {
     private let key: SecKey
-    /// The public key in ANSI X9.63, 65 bytes.
+    /// The public key in ANSI X9.63 format (65 bytes).
     let publicKey: Data
     let dataRepresentation: Data
 
@@ -18,7 +18,7 @@ struct ChipKey: Sendable {
         self.init(try SecKey.inChip(access, context))
     }
 
-    /// Restores a stored key.
+    /// Restores a key from its data representation.
     init(_ dataRepresentation: Data, _ context: LAContext?) throws {
         self.init(try SecKey.inChip(dataRepresentation, context))
     }
@@ -29,7 +29,7 @@ struct ChipKey: Sendable {
         dataRepresentation = made.dataRepresentation
     }
 
-    /// Returns the signature over a hash: r and s, 64 bytes.
+    /// Returns the signature over a hash, as r and s concatenated (64 bytes).
     func signature(over hash: Data) throws -> Data {
         var error: Unmanaged<CFError>?
         let signature = SecKeyCreateSignature(key, .ecdsaSignatureRFC4754, hash as NSData, &error)
@@ -56,10 +56,10 @@ extension SecAccessControl {
 extension SharedSecret {
     /// Creates a shared secret of the library's type from an X coordinate computed by the TPM.
     ///
-    /// The library can create a shared secret only by a key agreement. This initializer therefore performs one whose
-    /// result is known: for the private key 1 and a point, it is the point's X.
+    /// The library can create a shared secret only through a key agreement. This initializer therefore performs a key
+    /// agreement with a known result: for the private key 1 and any point, the result is the point's X coordinate.
     ///
-    /// - Throws: An error for 32 bytes that are not the X coordinate of a point.
+    /// - Throws: An error if the bytes are not the X coordinate of a point on the curve.
     init(coordinate: SecretBox) throws {
         let one = try P256.KeyAgreement.PrivateKey(rawRepresentation: Data(count: 31) + [1])
         // Either of the two points with this X can be used.

@@ -10,13 +10,13 @@ extension SecureEnclave {
     public enum MLDSA65 {
         /// A private key.
         ///
-        /// It can never be created.
+        /// Such a key can never be created.
         public struct PrivateKey: Sendable {
             private let none: Never
 
-            /// Always fails.
+            /// Always throws an error.
             ///
-            /// - Throws: an `NSError` of `NSOSStatusErrorDomain` with `errSecUnimplemented`.
+            /// - Throws: An `NSError` in `NSOSStatusErrorDomain` with the code `errSecUnimplemented`.
             public init(
                 accessControl: SecAccessControl = .ofEnclaveKeys,
                 authenticationContext: LAContext? = nil
@@ -24,7 +24,7 @@ extension SecureEnclave {
                 throw SecureEnclave.hasNoKeys(for: "MLDSA65")
             }
 
-            /// Always fails.
+            /// Always throws an error.
             ///
             /// - Throws: The same error as ``init(accessControl:authenticationContext:)``.
             public init(
@@ -34,15 +34,15 @@ extension SecureEnclave {
                 throw SecureEnclave.hasNoKeys(for: "MLDSA65")
             }
 
-            /// The public half.
+            /// The corresponding public key.
             public var publicKey: Crypto.MLDSA65.PublicKey { switch none {} }
-            /// The representation with which a program can restore the key.
+            /// A representation from which a program can restore the key.
             public var dataRepresentation: Data { switch none {} }
 
             /// Signs a message.
             public func signature(for data: some DataProtocol) throws -> Data { switch none {} }
 
-            /// Signs a message together with a context, which is required for verification.
+            /// Signs a message together with a context, which is also required to verify the signature.
             public func signature(for data: some DataProtocol, context: some DataProtocol) throws -> Data {
                 switch none {}
             }
@@ -53,13 +53,13 @@ extension SecureEnclave {
     public enum MLDSA87 {
         /// A private key.
         ///
-        /// It can never be created.
+        /// Such a key can never be created.
         public struct PrivateKey: Sendable {
             private let none: Never
 
-            /// Always fails.
+            /// Always throws an error.
             ///
-            /// - Throws: an `NSError` of `NSOSStatusErrorDomain` with `errSecUnimplemented`.
+            /// - Throws: An `NSError` in `NSOSStatusErrorDomain` with the code `errSecUnimplemented`.
             public init(
                 accessControl: SecAccessControl = .ofEnclaveKeys,
                 authenticationContext: LAContext? = nil
@@ -67,7 +67,7 @@ extension SecureEnclave {
                 throw SecureEnclave.hasNoKeys(for: "MLDSA87")
             }
 
-            /// Always fails.
+            /// Always throws an error.
             ///
             /// - Throws: The same error as ``init(accessControl:authenticationContext:)``.
             public init(
@@ -77,15 +77,15 @@ extension SecureEnclave {
                 throw SecureEnclave.hasNoKeys(for: "MLDSA87")
             }
 
-            /// The public half.
+            /// The corresponding public key.
             public var publicKey: Crypto.MLDSA87.PublicKey { switch none {} }
-            /// The representation with which a program can restore the key.
+            /// A representation from which a program can restore the key.
             public var dataRepresentation: Data { switch none {} }
 
             /// Signs a message.
             public func signature(for data: some DataProtocol) throws -> Data { switch none {} }
 
-            /// Signs a message together with a context, which is required for verification.
+            /// Signs a message together with a context, which is also required to verify the signature.
             public func signature(for data: some DataProtocol, context: some DataProtocol) throws -> Data {
                 switch none {}
             }

@@ -11,13 +11,13 @@ extension SecureEnclave {
     public enum MLKEM768 {
         /// A private key.
         ///
-        /// It can never be created.
+        /// Such a key can never be created.
         public struct PrivateKey: KEMPrivateKey {
             private let none: Never
 
-            /// Always fails.
+            /// Always throws an error.
             ///
-            /// - Throws: an `NSError` of `NSOSStatusErrorDomain` with `errSecUnimplemented`.
+            /// - Throws: An `NSError` in `NSOSStatusErrorDomain` with the code `errSecUnimplemented`.
             public init(
                 accessControl: SecAccessControl = .ofEnclaveKeys,
                 authenticationContext: LAContext? = nil
@@ -25,7 +25,7 @@ extension SecureEnclave {
                 throw SecureEnclave.hasNoKeys(for: "MLKEM768")
             }
 
-            /// Always fails.
+            /// Always throws an error.
             ///
             /// - Throws: The same error as ``init(accessControl:authenticationContext:)``.
             public init(
@@ -35,14 +35,14 @@ extension SecureEnclave {
                 throw SecureEnclave.hasNoKeys(for: "MLKEM768")
             }
 
-            /// Always fails.
+            /// Always throws an error.
             ///
             /// - Throws: The same error as ``init(accessControl:authenticationContext:)``.
             public static func generate() throws -> PrivateKey { try PrivateKey() }
 
-            /// The public half.
+            /// The corresponding public key.
             public var publicKey: Crypto.MLKEM768.PublicKey { switch none {} }
-            /// The representation with which a program can restore the key.
+            /// A representation from which a program can restore the key.
             public var dataRepresentation: Data { switch none {} }
 
             /// Decapsulates a secret that another party encapsulated for this key.
@@ -54,13 +54,13 @@ extension SecureEnclave {
     public enum MLKEM1024 {
         /// A private key.
         ///
-        /// It can never be created.
+        /// Such a key can never be created.
         public struct PrivateKey: KEMPrivateKey {
             private let none: Never
 
-            /// Always fails.
+            /// Always throws an error.
             ///
-            /// - Throws: an `NSError` of `NSOSStatusErrorDomain` with `errSecUnimplemented`.
+            /// - Throws: An `NSError` in `NSOSStatusErrorDomain` with the code `errSecUnimplemented`.
             public init(
                 accessControl: SecAccessControl = .ofEnclaveKeys,
                 authenticationContext: LAContext? = nil
@@ -68,7 +68,7 @@ extension SecureEnclave {
                 throw SecureEnclave.hasNoKeys(for: "MLKEM1024")
             }
 
-            /// Always fails.
+            /// Always throws an error.
             ///
             /// - Throws: The same error as ``init(accessControl:authenticationContext:)``.
             public init(
@@ -78,14 +78,14 @@ extension SecureEnclave {
                 throw SecureEnclave.hasNoKeys(for: "MLKEM1024")
             }
 
-            /// Always fails.
+            /// Always throws an error.
             ///
             /// - Throws: The same error as ``init(accessControl:authenticationContext:)``.
             public static func generate() throws -> PrivateKey { try PrivateKey() }
 
-            /// The public half.
+            /// The corresponding public key.
             public var publicKey: Crypto.MLKEM1024.PublicKey { switch none {} }
-            /// The representation with which a program can restore the key.
+            /// A representation from which a program can restore the key.
             public var dataRepresentation: Data { switch none {} }
 
             /// Decapsulates a secret that another party encapsulated for this key.
@@ -93,7 +93,7 @@ extension SecureEnclave {
         }
     }
 
-    /// Returns the error for creating a key that TPMs do not support.
+    /// Returns the error for an attempt to create a key that TPMs do not support.
     static func hasNoKeys(for algorithm: String) -> NSError {
         NSError(status: errSecUnimplemented, "no TPM has keys for \(algorithm)")
     }

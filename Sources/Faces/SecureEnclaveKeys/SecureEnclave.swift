@@ -11,18 +11,19 @@ public import LocalAuthentication
 ///     let key = try SecureEnclave.P256.Signing.PrivateKey()
 ///     let signature = try key.signature(for: message)
 ///
-/// Names and behavior are those of CryptoKit's type. The program stores a key as its `dataRepresentation`. These bytes
-/// are not secret: only the same TPM can use them, and only for the same user's vault.
+/// The type has the same names and behavior as CryptoKit's. To store a key, a program stores its `dataRepresentation`.
+/// These bytes are not secret, because only the same TPM can use them, and only for the same user's vault.
 public enum SecureEnclave {
     /// Whether this machine has a TPM that this user may use.
     ///
-    /// It checks the machine on every call without creating anything, and blocks the caller until the check is done.
+    /// This property checks the machine each time you read it, without creating anything, and blocks the caller until
+    /// the check is done.
     public static var isAvailable: Bool {
         let parts = ContextParts.current
         return WorkerThread.preflights.wait { await parts.hasChip() }
     }
 
-    /// Keys on the curve P-256, the only curve that the TPM supports.
+    /// Keys on the P-256 curve, the only curve that TPM keys support here.
     public enum P256 {
         /// P-256 keys for signing.
         public enum Signing {}
@@ -36,28 +37,29 @@ public enum SecureEnclave {
 extension SecureEnclave.P256.Signing {
     /// A key in the TPM for signing.
     ///
-    /// Its functions block their caller, and may prompt if the key's access control requires authentication.
+    /// Its methods block the caller, and may show a prompt if the key's access control requires authentication.
     public struct PrivateKey: Sendable {
         private let key: ChipKey
 
-        /// The public half.
+        /// The corresponding public key.
         public let publicKey: Crypto.P256.Signing.PublicKey
 
-        /// The representation with which a program can restore the key.
+        /// A representation from which a program can restore the key.
         ///
-        /// It is not secret, and usable only with the same TPM.
+        /// The representation is not secret, and can be used only with the same TPM.
         public var dataRepresentation: Data { key.dataRepresentation }
 
-        /// Creates a key.
+        /// Creates a key in the TPM.
         ///
-        /// Does not prompt.
+        /// This initializer does not prompt.
         ///
         /// - Parameters:
         ///   - compactRepresentable: Ignored. Every key that the TPM creates is accepted.
-        ///   - accessControl: The requirements for using the key. If it requires authentication, it must include
-        ///     `privateKeyUsage`.
-        ///   - authenticationContext: The context with which the key is used. Without one, each use creates a new one.
-        /// - Throws: An `NSError` of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a TPM.
+        ///   - accessControl: The requirements for using the key. An access control that requires authentication must
+        ///     include `privateKeyUsage`.
+        ///   - authenticationContext: The context in which the key is used. If this is `nil`, each use creates a new
+        ///     context.
+        /// - Throws: An `NSError` in `NSOSStatusErrorDomain`, such as `errSecNotAvailable` if there is no TPM.
         public init(
             compactRepresentable: Bool = true,
             accessControl: SecAccessControl = .ofEnclaveKeys,
@@ -66,14 +68,15 @@ extension SecureEnclave.P256.Signing {
             try self.init(ChipKey(accessControl, authenticationContext))
         }
 
-        /// Restores a stored key.
+        /// Restores a key from its data representation.
         ///
-        /// Does not access the TPM yet.
+        /// This initializer does not access the TPM.
         ///
         /// - Parameters:
         ///   - dataRepresentation: The value of ``dataRepresentation``.
-        ///   - authenticationContext: The context with which the key is used. Without one, each use creates a new one.
-        /// - Throws: An `NSError` of `NSOSStatusErrorDomain` for any other bytes.
+        ///   - authenticationContext: The context in which the key is used. If this is `nil`, each use creates a new
+        ///     context.
+        /// - Throws: An `NSError` in `NSOSStatusErrorDomain` if the bytes do not represent a key.
         public init(dataRepresentation: Data, authenticationContext: LAContext? = nil) throws {
             try self.init(ChipKey(dataRepresentation, authenticationContext))
         }
@@ -85,9 +88,9 @@ extension SecureEnclave.P256.Signing {
 
         /// Signs a hash.
         ///
-        /// - Parameter digest: A digest of any hash function; ECDSA takes its first 256 bits.
+        /// - Parameter digest: A digest from any hash function. ECDSA uses its first 256 bits.
         /// - Returns: The signature.
-        /// - Throws: `LAError` if the owner was not recognized; otherwise an `NSError` of `NSOSStatusErrorDomain`.
+        /// - Throws: An `LAError` if the owner was not recognized; otherwise, an `NSError` in `NSOSStatusErrorDomain`.
         public func signature<D: Digest>(for digest: D) throws -> Crypto.P256.Signing.ECDSASignature {
             let hash = digest.withUnsafeBytes { Data($0) }
             return try .init(rawRepresentation: key.signature(over: hash))
@@ -97,7 +100,7 @@ extension SecureEnclave.P256.Signing {
         ///
         /// - Parameter data: The message.
         /// - Returns: The signature.
-        /// - Throws: The same errors as for a hash.
+        /// - Throws: The same errors as for signing a hash.
         public func signature<D: DataProtocol>(for data: D) throws -> Crypto.P256.Signing.ECDSASignature {
             try signature(for: SHA256.hash(data: data))
         }
@@ -107,28 +110,29 @@ extension SecureEnclave.P256.Signing {
 extension SecureEnclave.P256.KeyAgreement {
     /// A key in the TPM for key agreement.
     ///
-    /// Its functions block their caller, and may prompt if the key's access control requires authentication.
+    /// Its methods block the caller, and may show a prompt if the key's access control requires authentication.
     public struct PrivateKey: Sendable {
         private let key: ChipKey
 
-        /// The public half.
+        /// The corresponding public key.
         public let publicKey: Crypto.P256.KeyAgreement.PublicKey
 
-        /// The representation with which a program can restore the key.
+        /// A representation from which a program can restore the key.
         ///
-        /// It is not secret, and usable only with the same TPM.
+        /// The representation is not secret, and can be used only with the same TPM.
         public var dataRepresentation: Data { key.dataRepresentation }
 
-        /// Creates a key.
+        /// Creates a key in the TPM.
         ///
-        /// Does not prompt.
+        /// This initializer does not prompt.
         ///
         /// - Parameters:
         ///   - compactRepresentable: Ignored. Every key that the TPM creates is accepted.
-        ///   - accessControl: The requirements for using the key. If it requires authentication, it must include
-        ///     `privateKeyUsage`.
-        ///   - authenticationContext: The context with which the key is used. Without one, each use creates a new one.
-        /// - Throws: An `NSError` of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a TPM.
+        ///   - accessControl: The requirements for using the key. An access control that requires authentication must
+        ///     include `privateKeyUsage`.
+        ///   - authenticationContext: The context in which the key is used. If this is `nil`, each use creates a new
+        ///     context.
+        /// - Throws: An `NSError` in `NSOSStatusErrorDomain`, such as `errSecNotAvailable` if there is no TPM.
         public init(
             compactRepresentable: Bool = true,
             accessControl: SecAccessControl = .ofEnclaveKeys,
@@ -137,14 +141,15 @@ extension SecureEnclave.P256.KeyAgreement {
             try self.init(ChipKey(accessControl, authenticationContext))
         }
 
-        /// Restores a stored key.
+        /// Restores a key from its data representation.
         ///
-        /// Does not access the TPM yet.
+        /// This initializer does not access the TPM.
         ///
         /// - Parameters:
         ///   - dataRepresentation: The value of ``dataRepresentation``.
-        ///   - authenticationContext: The context with which the key is used. Without one, each use creates a new one.
-        /// - Throws: An `NSError` of `NSOSStatusErrorDomain` for any other bytes.
+        ///   - authenticationContext: The context in which the key is used. If this is `nil`, each use creates a new
+        ///     context.
+        /// - Throws: An `NSError` in `NSOSStatusErrorDomain` if the bytes do not represent a key.
         public init(dataRepresentation: Data, authenticationContext: LAContext? = nil) throws {
             try self.init(ChipKey(dataRepresentation, authenticationContext))
         }
@@ -154,11 +159,11 @@ extension SecureEnclave.P256.KeyAgreement {
             publicKey = try Crypto.P256.KeyAgreement.PublicKey(x963Representation: key.publicKey)
         }
 
-        /// Returns the shared secret of this key and another party's public key.
+        /// Performs a key agreement with another party's public key, and returns the shared secret.
         ///
         /// - Parameter publicKeyShare: The other party's public key.
         /// - Returns: The shared secret, from which keys can be derived.
-        /// - Throws: `LAError` if the owner was not recognized; otherwise an `NSError` of `NSOSStatusErrorDomain`.
+        /// - Throws: An `LAError` if the owner was not recognized; otherwise, an `NSError` in `NSOSStatusErrorDomain`.
         public func sharedSecretFromKeyAgreement(
             with publicKeyShare: Crypto.P256.KeyAgreement.PublicKey
         ) throws -> SharedSecret {

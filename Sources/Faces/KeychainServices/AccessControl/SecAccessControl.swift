@@ -2,12 +2,12 @@
 
 package import WhorlService
 
-/// The authentication that a protected item requires, and the times at which it can be opened.
+/// The authentication that a protected item requires, and the times at which the item can be opened.
 ///
 /// Create one with ``SecAccessControlCreateWithFlags(_:_:_:_:)``. Two access controls are equal if their protection and
 /// their flags are equal.
 public final class SecAccessControl: NSObject, Sendable {
-    /// One of the `kSecAttrAccessible…` values.
+    /// The protection: one of the `kSecAttrAccessible…` values.
     package let protection: String
     /// The required authentication, as flags.
     package let flags: SecAccessControlCreateFlags
@@ -44,7 +44,7 @@ public final class SecAccessControl: NSObject, Sendable {
     public override var description: String { "<SecAccessControl: \(protection), flags \(flags.rawValue)>" }
 }
 
-/// The authentication that an access control requires, as a set of flags; the raw values are Apple's.
+/// The authentication that an access control requires, as a set of flags with Apple's raw values.
 public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     /// The flags as a bit mask.
     public let rawValue: CFOptionFlags
@@ -67,7 +67,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     public static let devicePasscode = SecAccessControlCreateFlags(rawValue: 1 << 4)
     /// A paired device nearby.
     ///
-    /// Linux machines have none, so this constraint alone is never met.
+    /// Linux machines never have paired devices, so this constraint alone cannot be met.
     public static let companion = SecAccessControlCreateFlags(rawValue: 1 << 5)
     /// The earlier name of ``companion``.
     public static let watch = companion
@@ -98,8 +98,8 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
 ///   - protection: One of the seven `kSecAttrAccessible…` values.
 ///   - flags: The required authentication. Several constraints without ``SecAccessControlCreateFlags/or`` must all be
 ///     met.
-///   - error: Receives an error with the code `errSecParam`.
-/// - Returns: The access control. `nil` for an unknown protection, unknown flags, and these combinations: `or` with
+///   - error: On failure, receives an error with the code `errSecParam`.
+/// - Returns: The access control, or `nil` for an unknown protection, unknown flags, and these combinations: `or` with
 ///   `and`, `biometryAny` with `biometryCurrentSet`, or `userPresence` with another constraint or a connective.
 @discardableResult
 public func SecAccessControlCreateWithFlags(
@@ -143,15 +143,15 @@ extension NSError {
 }
 
 extension SecAccessControl {
-    /// Whether the owner must authenticate to open the item.
+    /// Whether opening the item requires the owner to authenticate, or an application password.
     package var isConstrained: Bool {
         !flags.isDisjoint(with: .protecting)
     }
 
     /// Returns the access control that the TPM enforces.
     ///
-    /// Companion devices do not exist on Linux. As one of several alternatives, the companion is left out; an access
-    /// control that requires it cannot be met.
+    /// Companion devices do not exist on Linux. If the companion is one of several alternatives, it is left out. An
+    /// access control that requires the companion cannot be met.
     ///
     /// - Throws: `accessRefused` if no Linux machine can meet the access control.
     package func vaultAccess() throws(ServiceError) -> AccessControl {

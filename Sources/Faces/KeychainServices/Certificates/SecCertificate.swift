@@ -10,7 +10,7 @@ public final class SecCertificate: NSObject, Sendable {
     let bytes: Data
     let parts: CertificateReader
 
-    /// Parses an X.509 certificate in DER; `nil` for anything else.
+    /// Parses an X.509 certificate in DER, or returns `nil` for anything else.
     init?(_ bytes: Data) {
         guard let parts = CertificateReader(bytes) else { return nil }
         self.bytes = bytes
@@ -26,13 +26,13 @@ public final class SecCertificate: NSObject, Sendable {
     /// Hashes the bytes.
     public override var hash: Int { bytes.hashValue }
 
-    /// A human-readable description with the subject's name.
+    /// A human-readable description that contains the subject's name.
     public override var description: String { "<SecCertificate: \(parts.subject.summary ?? "no name")>" }
 
-    /// SHA-1 of the public key, which the keychain uses to find the matching private key.
+    /// The SHA-1 hash of the public key, which the keychain uses to find the matching private key.
     var publicKeyHash: Data { Data(Insecure.SHA1.hash(data: parts.publicKey)) }
 
-    /// The attributes that queries match.
+    /// The attributes that queries can match.
     var described: [String: Any] {
         var told: [CFString: Any] = [
             kSecAttrCertificateType: parts.version,
@@ -53,7 +53,7 @@ public final class SecCertificate: NSObject, Sendable {
 ///
 /// - Parameters:
 ///   - allocator: Ignored.
-///   - data: X.509 in DER. PEM is not supported.
+///   - data: An X.509 certificate in DER. PEM is not supported.
 /// - Returns: The certificate, or `nil` if the data is not a certificate or is larger than 1 MiB. The signature and the
 ///   dates are not checked.
 @discardableResult
@@ -64,14 +64,14 @@ public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFDa
 /// Returns a certificate's bytes.
 ///
 /// - Parameter certificate: The certificate.
-/// - Returns: X.509 in DER.
+/// - Returns: The X.509 certificate in DER.
 @discardableResult
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { certificate.bytes as NSData }
 
-/// Returns the public key that a certificate certifies.
+/// Returns the public key of a certificate.
 ///
 /// - Parameter certificate: The certificate.
-/// - Returns: The key, or `nil` if it is not an RSA, P-256, P-384 or P-521 key.
+/// - Returns: The public key, or `nil` if it is not an RSA, P-256, P-384 or P-521 key.
 @discardableResult
 public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
     let info = certificate.parts.publicKeyInfo
@@ -108,7 +108,7 @@ public func SecCertificateCopyCommonName(
 /// - Parameters:
 ///   - certificate: The certificate.
 ///   - error: Never set, because every certificate has a serial number.
-/// - Returns: The bytes of the number, big endian.
+/// - Returns: The bytes of the serial number, in big-endian order.
 @discardableResult
 public func SecCertificateCopySerialNumberData(
     _ certificate: SecCertificate,
@@ -117,7 +117,7 @@ public func SecCertificateCopySerialNumberData(
 
 /// Returns the issuer's name, normalized for comparison.
 ///
-/// Printable strings are in uppercase and with single spaces.
+/// Printable strings are trimmed, converted to uppercase, and separated into words by single spaces.
 ///
 /// - Parameter certificate: The certificate.
 /// - Returns: A `Name` in DER.
@@ -128,7 +128,7 @@ public func SecCertificateCopyNormalizedIssuerSequence(_ certificate: SecCertifi
 
 /// Returns the subject's name, normalized for comparison.
 ///
-/// Printable strings are in uppercase and with single spaces.
+/// Printable strings are trimmed, converted to uppercase, and separated into words by single spaces.
 ///
 /// - Parameter certificate: The certificate.
 /// - Returns: A `Name` in DER.
@@ -140,7 +140,7 @@ public func SecCertificateCopyNormalizedSubjectSequence(_ certificate: SecCertif
 /// Returns the start of a certificate's validity period.
 ///
 /// - Parameter certificate: The certificate.
-/// - Returns: The first moment at which the certificate is valid, or `nil` if it is not encoded as RFC 5280 requires.
+/// - Returns: The date from which the certificate is valid, or `nil` if the date is not encoded as RFC 5280 requires.
 @discardableResult
 public func SecCertificateCopyNotValidBeforeDate(_ certificate: SecCertificate) -> CFDate? {
     certificate.parts.notBefore.map { $0 as NSDate }
@@ -149,7 +149,7 @@ public func SecCertificateCopyNotValidBeforeDate(_ certificate: SecCertificate) 
 /// Returns the end of a certificate's validity period.
 ///
 /// - Parameter certificate: The certificate.
-/// - Returns: The last moment at which the certificate is valid, or `nil` if it is not encoded as RFC 5280 requires.
+/// - Returns: The date until which the certificate is valid, or `nil` if the date is not encoded as RFC 5280 requires.
 @discardableResult
 public func SecCertificateCopyNotValidAfterDate(_ certificate: SecCertificate) -> CFDate? {
     certificate.parts.notAfter.map { $0 as NSDate }
@@ -161,7 +161,7 @@ public func SecCertificateCopyNotValidAfterDate(_ certificate: SecCertificate) -
 ///
 /// - Parameters:
 ///   - certificate: The certificate.
-///   - emailAddresses: Receives the addresses as strings; an empty array if the subject has none.
+///   - emailAddresses: Receives the addresses as strings, or an empty array if the subject does not have any.
 /// - Returns: `errSecSuccess`.
 @discardableResult
 public func SecCertificateCopyEmailAddresses(
@@ -176,7 +176,7 @@ public func SecCertificateCopyEmailAddresses(
 public func SecCertificateGetTypeID() -> CFTypeID { 0x5345_4303 }
 
 extension ECPublicKey {
-    /// Parses a `SubjectPublicKeyInfo` with a point on a supported curve; `nil` for anything else.
+    /// Parses a `SubjectPublicKeyInfo` with a point on a supported curve, or returns `nil` for anything else.
     fileprivate init?(info: Data) {
         let point =
             (try? P256.Signing.PublicKey(derRepresentation: info))?.x963Representation

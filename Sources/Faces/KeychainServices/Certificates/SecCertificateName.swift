@@ -6,7 +6,7 @@ internal import SwiftASN1
 struct DistinguishedName: Sendable {
     /// The name as encoded in the certificate.
     let der: Data
-    /// The name with printable strings in uppercase and single spaces, so that equivalent names compare equal.
+    /// The name with printable strings in uppercase and with single spaces, so that equivalent names compare as equal.
     let normalized: Data
     private let attributes: [Attribute]
 
@@ -41,7 +41,7 @@ struct DistinguishedName: Sendable {
         normalized = Data(DistinguishedName.wrap(0x30, sequence.flatMap(\.self)))
     }
 
-    /// Parses a `Name` in DER; `nil` for anything else, and for more than 64 KiB.
+    /// Parses a `Name` in DER, or returns `nil` for anything else and for more than 64 KiB.
     init?(_ bytes: Data) {
         guard bytes.count <= 64 << 10 else { return nil }
         do { try self.init(DER.parse([UInt8](bytes))) } catch { return nil }
@@ -62,7 +62,7 @@ struct DistinguishedName: Sendable {
     }
 
     static let commonName: UInt8 = 3
-    /// A human-readable summary: the common name, otherwise the organizational unit, otherwise the organization.
+    /// A human-readable summary: the common name or, if that is missing, the organizational unit or the organization.
     var summary: String? {
         text(DistinguishedName.commonName) ?? text(11) ?? text(10) ?? attributes.last?.text
     }
@@ -81,7 +81,7 @@ struct DistinguishedName: Sendable {
 }
 
 extension ASN1Node {
-    /// The string of a node of any ASN.1 type that names use.
+    /// The string in a node of any ASN.1 type that names can contain.
     fileprivate var text: String? {
         guard case .primitive(let bytes) = content else { return nil }
         switch identifier {
@@ -99,9 +99,10 @@ extension ASN1Node {
         }
     }
 
-    /// The encoding.
+    /// The normalized encoding.
     ///
-    /// Printable strings are trimmed, in uppercase and with single spaces; other types are unchanged.
+    /// Printable strings are trimmed, converted to uppercase, and separated into words by single spaces. Other types
+    /// are unchanged.
     fileprivate var normalizedText: [UInt8] {
         guard identifier == .printableString, let text else { return Array(encodedBytes) }
         let words = text.split(separator: " ").joined(separator: " ").uppercased()

@@ -4,32 +4,32 @@ internal import SwiftASN1
 
 /// The fields of a certificate (RFC 5280, 4.1) that the keychain needs.
 ///
-/// The encoding is checked strictly as DER; trust in the certificate is not evaluated.
+/// The encoding must be strict DER. Trust in the certificate is not evaluated.
 struct CertificateReader: Sendable {
     /// The maximum size of a certificate in bytes.
     static let largest = 1 << 20
 
     /// The X.509 version, 1 to 3.
     let version: Int
-    /// The encoded bytes of the serial number: big endian, two's complement.
+    /// The encoded bytes of the serial number, in big-endian two's complement.
     let serialNumber: Data
     let issuer: DistinguishedName
     let subject: DistinguishedName
-    /// The start of the validity period; `nil` if it is not encoded as RFC 5280 requires.
+    /// The start of the validity period, or `nil` if it is not encoded as RFC 5280 requires.
     let notBefore: Date?
-    /// The end of the validity period; `nil` if it is not encoded as RFC 5280 requires.
+    /// The end of the validity period, or `nil` if it is not encoded as RFC 5280 requires.
     let notAfter: Date?
-    /// `SubjectPublicKeyInfo` in DER.
+    /// The `SubjectPublicKeyInfo` in DER.
     let publicKeyInfo: Data
     /// The bits of the public key.
     let publicKey: Data
     /// The extensions that the keychain reads.
     let extensions: CertificateExtensions
 
-    /// The email addresses of the subject; `nil` if its alternative names cannot be read.
+    /// The email addresses of the subject, or `nil` if the subject's alternative names cannot be read.
     var emailAddresses: [String]? { extensions.emailAddresses.map { $0 + subject.emailAddresses } }
 
-    /// Parses an X.509 certificate in DER; `nil` for anything else.
+    /// Parses an X.509 certificate in DER, or returns `nil` for anything else.
     init?(_ bytes: Data) {
         guard bytes.count <= CertificateReader.largest else { return nil }
         do {
@@ -111,7 +111,7 @@ struct ASN1Fields {
 }
 
 extension ASN1Node {
-    /// Returns the number in the node, 0 to 127, which must be its only content.
+    /// Returns the number in the node (0 to 127), which must be the node's only content.
     fileprivate func onlyNumber() throws -> Int {
         var numbers = try fields(identifier)
         let bytes = try numbers.next().value(.integer)
@@ -141,7 +141,7 @@ extension ASN1Node {
 struct CertificateExtensions: Sendable {
     /// The identifier of the subject's key, if the certificate has one.
     private(set) var subjectKeyID: Data?
-    /// The email addresses among the subject's alternative names; `nil` if those names cannot be read.
+    /// The email addresses among the subject's alternative names, or `nil` if those names cannot be read.
     private(set) var emailAddresses: [String]? = []
 
     init() {}
@@ -188,7 +188,7 @@ struct CertificateExtensions: Sendable {
 }
 
 extension ASN1Node {
-    /// The moment of a `Time` (RFC 5280, 4.1.2.5); `nil` for any other value.
+    /// The date that a `Time` represents (RFC 5280, 4.1.2.5), or `nil` for any other value.
     var time: Date? {
         // A value that is not a valid DER time is left out. The certificate's validity is then unknown.
         switch identifier {
@@ -206,9 +206,9 @@ extension ASN1Node {
 }
 
 extension Date {
-    /// The moment of a date in the Gregorian calendar in UTC.
+    /// Creates a date from its components in the Gregorian calendar, in UTC.
     ///
-    /// All components must be in range.
+    /// The caller must ensure that all components are in range.
     fileprivate init(_ year: Int, _ month: Int, _ day: Int, _ hours: Int, _ minutes: Int, _ seconds: Int) {
         // The year starts in March, so that the leap day is its last day.
         let years = month > 2 ? year : year - 1

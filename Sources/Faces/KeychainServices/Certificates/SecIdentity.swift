@@ -4,12 +4,12 @@ internal import WhorlService
 
 /// A certificate together with its private key.
 ///
-/// Two identities are equal if their certificates and their keys are.
+/// Two identities are equal if their certificates and their keys are equal.
 public final class SecIdentity: NSObject, Sendable {
     let certificate: SecCertificate
     let key: SecKey
 
-    /// Creates an identity; `nil` if the certificate is for another key, or if the key is a public key.
+    /// Creates an identity, or returns `nil` if the certificate is for another key, or if the key is a public key.
     init?(_ certificate: SecCertificate, _ key: SecKey) {
         guard key.material.keyClass == .private,
             let certified = SecCertificateCopyKey(certificate)?.material,
@@ -29,7 +29,7 @@ public final class SecIdentity: NSObject, Sendable {
     /// Hashes the certificate.
     public override var hash: Int { certificate.hash }
 
-    /// A human-readable description with the subject's name.
+    /// A human-readable description that contains the subject's name.
     public override var description: String {
         "<SecIdentity: \(certificate.parts.subject.summary ?? "no name")>"
     }
@@ -52,7 +52,7 @@ public func SecIdentityCopyCertificate(
 
 /// Copies the private key of an identity, without prompting the owner.
 ///
-/// Using the key may prompt.
+/// Using the key may show a prompt.
 ///
 /// - Parameters:
 ///   - identityRef: The identity.
@@ -71,9 +71,9 @@ public func SecIdentityCopyPrivateKey(
 ///
 /// - Parameters:
 ///   - keychainOrArray: Ignored, because there is only one keychain.
-///   - certificateRef: The certificate, which does not have to be stored.
+///   - certificateRef: The certificate, which does not have to be stored in the keychain.
 ///   - identityRef: Receives the identity.
-/// - Returns: `errSecSuccess`, `errSecItemNotFound` if the keychain does not contain the key, or a status of
+/// - Returns: `errSecSuccess`; `errSecItemNotFound` if the keychain does not contain the key; otherwise, a status of
 ///   ``SecItemCopyMatching(_:_:)``.
 @discardableResult
 public func SecIdentityCreateWithCertificate(

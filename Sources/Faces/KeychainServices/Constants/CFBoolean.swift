@@ -4,13 +4,13 @@ public import Foundation
 
 /// A Boolean as an object.
 ///
-/// It is not a ``CFNumber``, so that a program can extend both types with the same members. The keychain accepts it
-/// wherever it accepts a Boolean. `as? Bool` returns `nil` for it because Foundation for Linux bridges Booleans to
-/// `NSNumber`; use ``CFBooleanGetValue(_:)`` instead.
+/// The type is separate from ``CFNumber``, so that a program can extend both types with the same members. The keychain
+/// accepts an object of this type wherever it accepts a Boolean. Casting such an object with `as? Bool` returns `nil`
+/// because Foundation for Linux bridges Booleans to `NSNumber`; use ``CFBooleanGetValue(_:)`` instead.
 public final class CFBoolean: NSObject, Sendable, ExpressibleByBooleanLiteral {
     let value: Bool
 
-    /// Creates a Boolean from the literal.
+    /// Creates a Boolean from a literal.
     public init(booleanLiteral value: Bool) { self.value = value }
 
     /// Returns whether the other object is a Boolean with the same value.
@@ -19,14 +19,14 @@ public final class CFBoolean: NSObject, Sendable, ExpressibleByBooleanLiteral {
     /// The hash of the value.
     public override var hash: Int { value.hashValue }
 
-    /// `true` or `false`.
+    /// The text `true` or `false`.
     public override var description: String { value.description }
 }
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// The Boolean true as an object.
 ///
-/// It is implicitly unwrapped because programs write `kCFBooleanTrue!`.
+/// The constant is implicitly unwrapped because programs write `kCFBooleanTrue!`.
 public let kCFBooleanTrue: CFBoolean! = true
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// The Boolean false as an object.
@@ -36,5 +36,5 @@ public let kCFBooleanFalse: CFBoolean! = false
 /// Returns a Boolean's value.
 ///
 /// - Parameter boolean: The Boolean.
-/// - Returns: The value; `false` for `nil`.
+/// - Returns: The value, or `false` for `nil`.
 public func CFBooleanGetValue(_ boolean: CFBoolean!) -> Bool { boolean?.value ?? false }

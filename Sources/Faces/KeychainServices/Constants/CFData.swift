@@ -9,9 +9,9 @@ public import Foundation
 ///
 /// - Parameters:
 ///   - allocator: Ignored.
-///   - bytes: The address of the bytes; may be `nil` if `length` is 0.
+///   - bytes: The address of the bytes, which may be `nil` if `length` is 0.
 ///   - length: The number of bytes.
-/// - Returns: The object; `nil` for a negative length, or if `bytes` is missing.
+/// - Returns: The object, or `nil` for a negative length or if `bytes` is missing.
 public func CFDataCreate(
     _ allocator: CFAllocator!,
     _ bytes: UnsafePointer<UInt8>!,
@@ -28,11 +28,12 @@ public func CFDataCreate(
 ///
 /// - Parameters:
 ///   - allocator: Ignored.
-///   - bytes: The address of the bytes; may be `nil` if `length` is 0.
+///   - bytes: The address of the bytes, which may be `nil` if `length` is 0.
 ///   - length: The number of bytes.
 ///   - bytesDeallocator: With ``kCFAllocatorNull``, the caller frees the bytes. With any other allocator, `free` frees
 ///     them when the object is deallocated.
-/// - Returns: The object; `nil` for a negative length, or if `bytes` is missing. Nothing is freed then.
+/// - Returns: The object, or `nil` for a negative length or if `bytes` is missing. If the result is `nil`, nothing is
+///   freed.
 public func CFDataCreateWithBytesNoCopy(
     _ allocator: CFAllocator!,
     _ bytes: UnsafePointer<UInt8>!,
@@ -52,14 +53,14 @@ public func CFDataCreateWithBytesNoCopy(
 /// Returns the number of bytes of a data object.
 ///
 /// - Parameter theData: The object.
-/// - Returns: The number; 0 for `nil`.
+/// - Returns: The number, or 0 if `theData` is `nil`.
 public func CFDataGetLength(_ theData: CFData!) -> CFIndex { theData?.length ?? 0 }
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// Returns the address of a data object's bytes, which stays valid for the lifetime of the object.
 ///
 /// - Parameter theData: The object.
-/// - Returns: The address of ``CFDataGetLength(_:)`` bytes; `nil` for `nil`.
+/// - Returns: The address of ``CFDataGetLength(_:)`` bytes, or `nil` if `theData` is `nil`.
 public func CFDataGetBytePtr(_ theData: CFData!) -> UnsafePointer<UInt8>! {
     theData?.bytes.assumingMemoryBound(to: UInt8.self)
 }

@@ -11,8 +11,8 @@ public import Foundation
 ///   - allocator: Ignored.
 ///   - domain: The error's domain.
 ///   - code: The error's code.
-///   - userInfo: The values of the `NSError` keys; `nil` for none.
-/// - Returns: The error; `nil` without a domain.
+///   - userInfo: The values of the `NSError` keys, or `nil` for none.
+/// - Returns: The error, or `nil` if the domain is missing.
 public func CFErrorCreate(
     _ allocator: CFAllocator!,
     _ domain: CFErrorDomain!,
@@ -32,7 +32,8 @@ public func CFErrorCreate(
 /// Returns an error's code.
 ///
 /// - Parameter err: The error.
-/// - Returns: The code: a status for `NSOSStatusErrorDomain`, the raw value of an `LAError.Code` for `LAErrorDomain`.
+/// - Returns: The code: a status for `NSOSStatusErrorDomain`, or the raw value of an `LAError.Code` for
+///   `LAErrorDomain`.
 public func CFErrorGetCode(_ err: CFError!) -> CFIndex { err?.code ?? 0 }
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
@@ -46,7 +47,7 @@ public func CFErrorGetDomain(_ err: CFError!) -> CFErrorDomain! { err.map { $0.d
 /// Returns an error's user info dictionary.
 ///
 /// - Parameter err: The error.
-/// - Returns: The values of the `NSError` keys; empty if the error has none.
+/// - Returns: The values of the `NSError` keys, which may be empty.
 public func CFErrorCopyUserInfo(_ err: CFError!) -> CFDictionary! { err.map { $0.userInfo as NSDictionary } }
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals

@@ -8,7 +8,7 @@ import Foundation
 /// Returns the type identifier of an object.
 ///
 /// - Parameter cf: The result of a keychain function, or any other object.
-/// - Returns: The result of the type's `…GetTypeID()`; 0 for `nil` and for objects of other types.
+/// - Returns: The result of the type's `…GetTypeID()`, or 0 for `nil` and for objects of other types.
 public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
     switch cf {
     case is SecAccessControl: SecAccessControlGetTypeID()

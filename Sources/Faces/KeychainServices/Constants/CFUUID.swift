@@ -17,7 +17,7 @@ public func CFUUIDCreate(_ alloc: CFAllocator!) -> CFUUID! { NSUUID() }
 /// - Parameters:
 ///   - alloc: Ignored.
 ///   - uuid: The identifier.
-/// - Returns: A string such as `68753A44-4D6F-1226-9C60-0050E4C00067`; `nil` for `nil`.
+/// - Returns: A string such as `68753A44-4D6F-1226-9C60-0050E4C00067`, or `nil` if `uuid` is `nil`.
 public func CFUUIDCreateString(_ alloc: CFAllocator!, _ uuid: CFUUID!) -> CFString! {
     uuid.map { $0.uuidString as NSString }
 }

@@ -36,7 +36,7 @@ public typealias CFErrorDomain = CFString
 public typealias CFUUID = NSUUID
 /// A memory allocator.
 ///
-/// Only the three below exist; the default one is `nil`.
+/// There are only the three allocators below, and the default one is `nil`.
 public final class CFAllocator: Sendable {
     fileprivate init() {}
 }
@@ -60,7 +60,7 @@ public let kCFAllocatorDefault: CFAllocator! = nil
 /// The allocator that frees memory with `free`.
 public let kCFAllocatorMalloc: CFAllocator! = CFAllocator()
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// An allocator that frees nothing, for bytes that the caller frees.
+/// An allocator that does not free anything, for bytes that the caller frees.
 public let kCFAllocatorNull: CFAllocator! = CFAllocator()
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// The key of a program's identifier in its bundle's dictionary.

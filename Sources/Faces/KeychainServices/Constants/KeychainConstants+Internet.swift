@@ -8,9 +8,9 @@
 nonisolated(unsafe) public let kSecAttrServer: CFString = "srvr"
 /// The security domain (realm) of the server.
 nonisolated(unsafe) public let kSecAttrSecurityDomain: CFString = "sdmn"
-/// The protocol: one of the values below.
+/// The protocol, which is one of the values below.
 nonisolated(unsafe) public let kSecAttrProtocol: CFString = "ptcl"
-/// The authentication type of the server: one of the values below.
+/// The server's authentication type, which is one of the values below.
 nonisolated(unsafe) public let kSecAttrAuthenticationType: CFString = "atyp"
 /// The port number.
 nonisolated(unsafe) public let kSecAttrPort: CFString = "port"
@@ -65,7 +65,7 @@ nonisolated(unsafe) public let kSecAttrProtocolRTSP: CFString = "rtsp"
 nonisolated(unsafe) public let kSecAttrProtocolRTSPProxy: CFString = "rtsx"
 /// DAAP.
 nonisolated(unsafe) public let kSecAttrProtocolDAAP: CFString = "daap"
-/// Apple events from other machines.
+/// Apple events sent from other machines.
 nonisolated(unsafe) public let kSecAttrProtocolEPPC: CFString = "eppc"
 /// IPP.
 nonisolated(unsafe) public let kSecAttrProtocolIPP: CFString = "ipp "

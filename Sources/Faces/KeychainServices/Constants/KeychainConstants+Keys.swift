@@ -16,9 +16,9 @@ nonisolated(unsafe) public let kSecAttrKeyClassPrivate: CFString = "1"
 nonisolated(unsafe) public let kSecAttrKeyClassSymmetric: CFString = "2"
 /// The identifier with which programs find the key.
 ///
-/// For a key pair, it is SHA-1 of the public key.
+/// For a key pair, this is the SHA-1 hash of the public key.
 nonisolated(unsafe) public let kSecAttrApplicationLabel: CFString = "klbl"
-/// Bytes with which the program identifies the key.
+/// Data with which the program identifies the key.
 nonisolated(unsafe) public let kSecAttrApplicationTag: CFString = "atag"
 /// The kind of key: one of the values below.
 nonisolated(unsafe) public let kSecAttrKeyType: CFString = "type"
@@ -38,11 +38,11 @@ nonisolated(unsafe) public let kSecAttrKeyTypeRC4: CFString = "25"
 nonisolated(unsafe) public let kSecAttrKeyTypeRC2: CFString = "23"
 /// CAST.
 nonisolated(unsafe) public let kSecAttrKeyTypeCAST: CFString = "56"
-/// An elliptic curve; deprecated by Apple.
+/// An elliptic curve key; deprecated by Apple.
 nonisolated(unsafe) public let kSecAttrKeyTypeECDSA: CFString = "73"
-/// An elliptic curve; deprecated by Apple.
+/// An elliptic curve key; deprecated by Apple.
 nonisolated(unsafe) public let kSecAttrKeyTypeEC: CFString = "73"
-/// A NIST elliptic curve.
+/// A key on a NIST elliptic curve.
 nonisolated(unsafe) public let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
 /// The size of the key in bits.
 nonisolated(unsafe) public let kSecAttrKeySizeInBits: CFString = "bsiz"
@@ -68,9 +68,9 @@ nonisolated(unsafe) public let kSecAttrCanVerify: CFString = "vrfy"
 nonisolated(unsafe) public let kSecAttrCanWrap: CFString = "wrap"
 /// Whether the key can decrypt keys.
 nonisolated(unsafe) public let kSecAttrCanUnwrap: CFString = "unwp"
-/// The token that holds the key.
+/// The token that stores the key.
 nonisolated(unsafe) public let kSecAttrTokenID: CFString = "tkid"
-/// The token of keys in the TPM.
+/// The token for keys in the TPM.
 nonisolated(unsafe) public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
 
 // MARK: - Key creation
@@ -102,13 +102,13 @@ nonisolated(unsafe) public let kSecAttrRounds: CFString = "rounds"
 nonisolated(unsafe) public let kSecAttrCertificateType: CFString = "ctyp"
 /// The encoding of the certificate, as a number.
 nonisolated(unsafe) public let kSecAttrCertificateEncoding: CFString = "cenc"
-/// The subject, as DER.
+/// The subject, in DER.
 nonisolated(unsafe) public let kSecAttrSubject: CFString = "subj"
-/// The issuer, as DER.
+/// The issuer, in DER.
 nonisolated(unsafe) public let kSecAttrIssuer: CFString = "issr"
 /// The serial number.
 nonisolated(unsafe) public let kSecAttrSerialNumber: CFString = "slnr"
 /// The identifier of the subject's key.
 nonisolated(unsafe) public let kSecAttrSubjectKeyID: CFString = "skid"
-/// SHA-1 of the public key.
+/// The SHA-1 hash of the public key.
 nonisolated(unsafe) public let kSecAttrPublicKeyHash: CFString = "pkhh"

@@ -26,7 +26,7 @@ nonisolated(unsafe) public let kSecClassIdentity: CFString = "idnt"
 nonisolated(unsafe) public let kSecValueData: CFString = "v_Data"
 /// A key, a certificate or an identity, as an object.
 nonisolated(unsafe) public let kSecValueRef: CFString = "v_Ref"
-/// A persistent reference, which names one item permanently.
+/// A persistent reference, which permanently identifies one item.
 nonisolated(unsafe) public let kSecValuePersistentRef: CFString = "v_PersistentRef"
 
 // MARK: - Results
@@ -52,7 +52,7 @@ nonisolated(unsafe) public let kSecMatchLimitAll: CFString = "m_LimitAll"
 ///
 /// Attributes are always compared exactly.
 nonisolated(unsafe) public let kSecMatchCaseInsensitive: CFString = "m_CaseInsensitive"
-/// Certificates for a trust policy; not supported.
+/// The trust policy that certificates must meet; not supported.
 nonisolated(unsafe) public let kSecMatchPolicy: CFString = "m_Policy"
 /// A list of items to search; not supported.
 nonisolated(unsafe) public let kSecMatchItemList: CFString = "m_ItemList"
@@ -60,17 +60,17 @@ nonisolated(unsafe) public let kSecMatchItemList: CFString = "m_ItemList"
 ///
 /// Ignored, because there is only one keychain.
 nonisolated(unsafe) public let kSecMatchSearchList: CFString = "m_SearchList"
-/// Certificates issued by one of these issuers, directly or through intermediate certificates.
+/// A list of issuers, one of which must have issued the certificate, directly or through intermediate certificates.
 nonisolated(unsafe) public let kSecMatchIssuers: CFString = "m_Issuers"
-/// Certificates that have this email address, or none.
+/// The email address that a certificate must contain if it contains any.
 nonisolated(unsafe) public let kSecMatchEmailAddressIfPresent: CFString = "m_EmailAddressIfPresent"
-/// Certificates whose subject contains a string.
+/// A string that a certificate's subject must contain.
 nonisolated(unsafe) public let kSecMatchSubjectContains: CFString = "m_SubjectContains"
-/// Certificates whose subject begins with a string.
+/// A string that a certificate's subject must begin with.
 nonisolated(unsafe) public let kSecMatchSubjectStartsWith: CFString = "m_SubjectStartsWith"
-/// Certificates whose subject ends with a string.
+/// A string that a certificate's subject must end with.
 nonisolated(unsafe) public let kSecMatchSubjectEndsWith: CFString = "m_SubjectEndsWith"
-/// Certificates whose subject equals a string.
+/// A string that a certificate's subject must be equal to.
 nonisolated(unsafe) public let kSecMatchSubjectWholeString: CFString = "m_SubjectWholeString"
 /// Whether to ignore diacritics in the subject of certificates.
 ///
@@ -80,9 +80,9 @@ nonisolated(unsafe) public let kSecMatchDiacriticInsensitive: CFString = "m_Diac
 ///
 /// Attributes are always compared exactly.
 nonisolated(unsafe) public let kSecMatchWidthInsensitive: CFString = "m_WidthInsensitive"
-/// Only certificates that are trusted; not supported.
+/// Whether to find only trusted certificates; not supported.
 nonisolated(unsafe) public let kSecMatchTrustedOnly: CFString = "m_TrustedOnly"
-/// Certificates that are valid on a date; `NSNull` means now.
+/// The date on which a certificate must be valid; `NSNull` means now.
 nonisolated(unsafe) public let kSecMatchValidOnDate: CFString = "m_ValidOnDate"
 
 // MARK: - Options of a call
@@ -93,21 +93,25 @@ nonisolated(unsafe) public let kSecUseAuthenticationContext: CFString = "u_AuthC
 nonisolated(unsafe) public let kSecUseAuthenticationUI: CFString = "u_AuthUI"
 /// Prompts are allowed, which is the default.
 nonisolated(unsafe) public let kSecUseAuthenticationUIAllow: CFString = "u_AuthUIA"
-/// Prompts are not allowed: a call that requires one fails with `errSecInteractionNotAllowed`.
-nonisolated(unsafe) public let kSecUseAuthenticationUIFail: CFString = "u_AuthUIF"
-/// Prompts are not allowed: items that require one are left out.
+/// Prompts are not allowed.
 ///
-/// Only for `SecItemCopyMatching`.
+/// A call that requires a prompt fails with `errSecInteractionNotAllowed`.
+nonisolated(unsafe) public let kSecUseAuthenticationUIFail: CFString = "u_AuthUIF"
+/// Prompts are not allowed.
+///
+/// Items that require a prompt are left out.
+///
+/// Only `SecItemCopyMatching` accepts this value.
 nonisolated(unsafe) public let kSecUseAuthenticationUISkip: CFString = "u_AuthUIS"
-/// The reason that the prompt shows, as a string; deprecated by Apple in favor of `LAContext.localizedReason`.
+/// The reason shown in the prompt, as a string; deprecated by Apple in favor of `LAContext.localizedReason`.
 nonisolated(unsafe) public let kSecUseOperationPrompt: CFString = "u_OpPrompt"
 /// Whether prompts are forbidden.
 ///
-/// True means `kSecUseAuthenticationUIFail`; deprecated by Apple.
+/// A value of true is equivalent to `kSecUseAuthenticationUIFail`. Apple has deprecated this key.
 nonisolated(unsafe) public let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
 /// Whether to use the data protection keychain, which is the only one here.
 ///
-/// If true, deletions and changes do not accept a limit, as on macOS. Otherwise, they respect it.
+/// If this is true, deletions and changes do not accept a limit, as on macOS. Otherwise, they respect the limit.
 nonisolated(unsafe) public let kSecUseDataProtectionKeychain: CFString = "nleg"
 /// A list of items to search; not supported.
 nonisolated(unsafe) public let kSecUseItemList: CFString = "u_ItemList"
@@ -171,7 +175,7 @@ nonisolated(unsafe) public let kSecAttrPersistentReference: CFString = "persistr
 nonisolated(unsafe) public let kSecAttrAccount: CFString = "acct"
 /// The service of the password.
 nonisolated(unsafe) public let kSecAttrService: CFString = "svce"
-/// Bytes that the program defines.
+/// Data that the program defines.
 nonisolated(unsafe) public let kSecAttrGeneric: CFString = "gena"
 
 // MARK: - Shared web credentials
@@ -185,21 +189,23 @@ nonisolated(unsafe) public let kSecSharedPassword: CFString = "spwd"
 //
 // The compiler cannot see that an `NSString` created from a literal never changes: hence `nonisolated(unsafe)`.
 
-/// On Apple's systems, while the device is unlocked; the default.
-nonisolated(unsafe) public let kSecAttrAccessibleWhenUnlocked: CFString = "ak"
-/// On Apple's systems, after the first unlock since startup.
-nonisolated(unsafe) public let kSecAttrAccessibleAfterFirstUnlock: CFString = "ck"
-/// Always; deprecated by Apple.
-nonisolated(unsafe) public let kSecAttrAccessibleAlways: CFString = "dk"
-/// On Apple's systems, while the device is unlocked, and never on another device.
-nonisolated(unsafe) public let kSecAttrAccessibleWhenUnlockedThisDeviceOnly: CFString = "aku"
-/// On Apple's systems, after the first unlock since startup, and never on another device.
-nonisolated(unsafe) public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = "cku"
-/// Always, and never on another device; deprecated by Apple.
-nonisolated(unsafe) public let kSecAttrAccessibleAlwaysThisDeviceOnly: CFString = "dku"
-/// While a passcode is set.
+/// The item is accessible while the device is unlocked (on Apple's systems).
 ///
-/// Adding such an item requires a passcode, and removing the passcode deletes the item.
+/// This is the default.
+nonisolated(unsafe) public let kSecAttrAccessibleWhenUnlocked: CFString = "ak"
+/// The item is accessible after the first unlock since startup (on Apple's systems).
+nonisolated(unsafe) public let kSecAttrAccessibleAfterFirstUnlock: CFString = "ck"
+/// The item is always accessible; deprecated by Apple.
+nonisolated(unsafe) public let kSecAttrAccessibleAlways: CFString = "dk"
+/// The item is accessible while the device is unlocked (on Apple's systems), but never on another device.
+nonisolated(unsafe) public let kSecAttrAccessibleWhenUnlockedThisDeviceOnly: CFString = "aku"
+/// The item is accessible after the first unlock since startup (on Apple's systems), but never on another device.
+nonisolated(unsafe) public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = "cku"
+/// The item is always accessible, but never on another device; deprecated by Apple.
+nonisolated(unsafe) public let kSecAttrAccessibleAlwaysThisDeviceOnly: CFString = "dku"
+/// The item is accessible while a passcode is set.
+///
+/// To add such an item, a passcode must be set. Removing the passcode deletes the item.
 nonisolated(unsafe) public let kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly: CFString = "akpu"
 
 /// The seven values of `kSecAttrAccessible`.

@@ -11,13 +11,13 @@ enum KeyAlgorithm: Equatable {
     case ecdsa(SignatureForm, Input)
     /// An RSA signature.
     case rsaSignature(SignaturePadding, Input)
-    /// ECDH and a key derivation from its result. Without a hash function, no key is derived.
+    /// ECDH, followed by a key derivation from its result. Without a hash function, no key is derived.
     case keyExchange(HashKind?)
     /// ECIES: ECDH with an ephemeral key, the key derivation of ANSI X9.63, and AES-GCM.
     case ecies(HashKind, isIVDerived: Bool)
     /// RSA encryption.
     case rsaEncryption(EncryptionPadding)
-    /// A random AES key encrypted with RSA, and the data encrypted with that key.
+    /// Encryption of the data with a random AES key, which is encrypted with RSA.
     case rsaEnvelope(EncryptionPadding)
 
     /// The encoding of an ECDSA signature.
@@ -45,7 +45,7 @@ enum KeyAlgorithm: Equatable {
         case oaep(HashKind)
     }
 
-    /// Parses the name of an algorithm; `nil` if this module does not support the algorithm.
+    /// Parses the name of an algorithm, or returns `nil` if this module does not support the algorithm.
     init?(_ algorithm: SecKeyAlgorithm) {
         let parts = algorithm.name.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard parts.count >= 3, parts[0] == "algid" else { return nil }
@@ -140,7 +140,7 @@ extension KeyAlgorithm.Input {
 
 /// The hash functions that the library offers for signatures and derivations.
 ///
-/// SHA-224 and MD5 are not among them.
+/// The library does not offer SHA-224 or MD5.
 enum HashKind: String, CaseIterable {
     case sha1 = "SHA1"
     case sha256 = "SHA256"
@@ -167,7 +167,7 @@ enum HashKind: String, CaseIterable {
         }
     }
 
-    /// Derives a key as specified in ANSI X9.63 with this function.
+    /// Derives a key with this hash function, as specified in ANSI X9.63.
     func derive(from secret: borrowing SecretBytes, sharedInfo: Data, count: Int) -> SecretBytes {
         switch self {
         case .sha1: X963KDF<Insecure.SHA1>.derive(from: secret, sharedInfo: sharedInfo, count: count)
@@ -178,9 +178,10 @@ enum HashKind: String, CaseIterable {
     }
 }
 
-/// The key derivation of ANSI X9.63: the concatenated hashes of secret, counter and shared info.
+/// The key derivation of ANSI X9.63, which concatenates hashes of the secret, a counter and the shared info.
 ///
-/// The library implements it only for its own shared secrets, not for a shared secret that the TPM computed.
+/// The library implements this derivation only for its own shared secrets, not for a shared secret that the TPM
+/// computed.
 package enum X963KDF<Function: HashFunction> {
     /// Derives a key.
     ///
@@ -236,7 +237,7 @@ enum HashSize: String {
 
 /// A hash computed by the caller, in the form that the library's ECDSA accepts.
 ///
-/// ECDSA uses only its bytes.
+/// ECDSA uses only the bytes of the hash.
 struct GivenDigest: Digest {
     static let byteCount = 32
     private let bytes: [UInt8]

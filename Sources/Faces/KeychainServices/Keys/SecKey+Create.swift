@@ -12,7 +12,7 @@ private struct KeyRequest {
     let context: KeyContext?
     /// The keychain attributes of a permanent key.
     let place: [String: Any]
-    /// The attributes and keychain attributes of the public half; `nil` if it is not stored.
+    /// The attributes and keychain attributes of the public half, or `nil` if the public half is not stored.
     let publicHalf: (attributes: KeyAttributes, place: [String: Any])?
 
     init(_ dictionary: CFDictionary) throws(NSError) {
@@ -152,21 +152,21 @@ extension KeyParameters {
 
 /// Creates a private key.
 ///
-/// ``SecKeyCopyPublicKey(_:)`` returns its public half.
+/// To get its public half, call ``SecKeyCopyPublicKey(_:)``.
 ///
 /// If `kSecAttrTokenID` is `kSecAttrTokenIDSecureEnclave`, the TPM creates the key, and the key never leaves it. Such a
 /// key must be on P-256, and an access control that requires authentication must include
-/// ``SecAccessControlCreateFlags/privateKeyUsage``. Creating it does not prompt. Without a token, the key is in this
-/// process: P-256, P-384, P-521, or RSA of 1,024 to 8,192 bits.
+/// ``SecAccessControlCreateFlags/privateKeyUsage``. Creating it does not prompt. Without this token, the key is created
+/// in this process. It can be on P-256, P-384 or P-521, or an RSA key of 1,024 to 8,192 bits.
 ///
 /// - Parameters:
 ///   - parameters: `kSecAttrKeyType` and `kSecAttrKeySizeInBits`. The dictionary under `kSecPrivateKeyAttrs` takes
 ///     precedence over the same keys outside of it. It may contain `kSecAttrIsPermanent`, `kSecAttrApplicationTag`,
 ///     `kSecAttrLabel`, `kSecAttrAccessControl` and `kSecUseAuthenticationContext`, the context with which the key is
 ///     used from then on. The public half is stored as well if `kSecPublicKeyAttrs` contains `kSecAttrIsPermanent`.
-///   - error: Receives an error of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a TPM, `errSecParam` for
-///     contradictory parameters, `errSecDuplicateItem` for a permanent key that already exists.
-/// - Returns: The key; `nil` with an error.
+///   - error: On failure, receives an error in `NSOSStatusErrorDomain`: `errSecNotAvailable` if there is no TPM,
+///     `errSecParam` for contradictory parameters, or `errSecDuplicateItem` if a permanent key already exists.
+/// - Returns: The key, or `nil` if an error occurred.
 @discardableResult
 public func SecKeyCreateRandomKey(
     _ parameters: CFDictionary,
@@ -201,15 +201,15 @@ public func SecKeyGeneratePair(
 
 /// Creates a key from bytes.
 ///
-/// The key is not stored.
+/// The key is not stored in the keychain.
 ///
 /// - Parameters:
 ///   - keyData: For elliptic curves, ANSI X9.63: 0x04, X, Y, followed by the private number for a private key. For RSA,
 ///     PKCS#1 in DER.
 ///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`. `kSecAttrKeySizeInBits` is optional, but must be correct.
 ///     Keys in the TPM cannot be created from bytes.
-///   - error: Receives an error of `NSOSStatusErrorDomain`; `errSecDecode` for bytes that cannot be parsed.
-/// - Returns: The key; `nil` with an error.
+///   - error: On failure, receives an error in `NSOSStatusErrorDomain`; `errSecDecode` for bytes that cannot be parsed.
+/// - Returns: The key, or `nil` if an error occurred.
 @discardableResult
 public func SecKeyCreateWithData(
     _ keyData: CFData,
@@ -240,7 +240,7 @@ public func SecKeyCreateWithData(
 }
 
 extension KeyMaterial {
-    /// Parses a key's bytes; `nil` for bytes that cannot be parsed.
+    /// Parses a key's bytes, or returns `nil` for bytes that cannot be parsed.
     init?(_ data: Data, isRSA: Bool, isPrivate: Bool) {
         switch (isRSA, isPrivate) {
         case (false, false): self.init(ECPublicKey(x963: data).map(KeyMaterial.publicEC))

@@ -8,7 +8,7 @@ import WhorlService
 package struct EnclaveKey: Sendable {
     /// The key.
     package let key: SecKey
-    /// The public key in ANSI X9.63, 65 bytes.
+    /// The public key in ANSI X9.63 format (65 bytes).
     package let publicKey: Data
     /// The encoding of the key, for the caller to store.
     package let dataRepresentation: Data
@@ -38,11 +38,11 @@ extension SecKey {
         return try EnclaveKey(material, nil, context)
     }
 
-    /// Returns the X coordinate of the product with another party's public key.
+    /// Returns the X coordinate of the product of this key and another party's public key.
     ///
     /// - Parameter other: The other party's public key in ANSI X9.63.
     /// - Returns: 32 bytes.
-    /// - Throws: An error of `LAErrorDomain` if the owner was not recognized, otherwise an error with a status.
+    /// - Throws: An error in `LAErrorDomain` if the owner was not recognized; otherwise, an error with a status.
     package func sharedSecret(withX963 other: Data) throws(NSError) -> SecretBox {
         guard let point = ECPublicKey(x963: other) else {
             throw .status(errSecParam, "the public key is no point of the curve")
@@ -80,14 +80,14 @@ extension SecAccessControl {
     }
 }
 
-/// The program's context, held by a key.
+/// The program's context, which a key retains.
 struct KeyContext: Sendable {
     let core: ContextCore
     /// The context object.
     ///
     /// The key retains it because a context ends when it is deallocated.
     ///
-    /// Its methods are never called, so any thread may release it last.
+    /// Its methods are never called, so the last reference to it may be released on any thread.
     nonisolated(unsafe) private let holder: any ContextHolder
 
     init(_ holder: any ContextHolder) {
@@ -106,7 +106,7 @@ extension KeyContext? {
         return core.releaseBlocking(operation)
     }
 
-    /// Decodes a sealed item that the caller stored, using the context's service; `nil` for other bytes.
+    /// Decodes a sealed item that the caller stored, using the context's service, or returns `nil` for other bytes.
     func item(encoded: Data) -> SealedItem? {
         let service: any ServiceAsker = self?.core.asker ?? ContextParts.current
         // Decoding fails only for bytes that are not a sealed item.
@@ -130,7 +130,7 @@ extension KeyContext? {
 }
 
 extension KeyMaterial {
-    /// Creates the material of a key in the TPM; `nil` if the item is not a P-256 key.
+    /// Creates the material of a key in the TPM, or returns `nil` if the item is not a P-256 key.
     init?(sealed item: SealedItem) {
         guard item.kind == .key, let point = item.publicKey.flatMap(ECPublicKey.init(x963:)),
             point.curve == .p256

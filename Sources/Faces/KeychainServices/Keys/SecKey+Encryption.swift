@@ -137,14 +137,14 @@ private struct GCM {
 
 // MARK: - Apple's functions
 
-/// Encrypts data for the holder of the private key.
+/// Encrypts data that only the private key can decrypt.
 ///
 /// - Parameters:
 ///   - key: A public key.
 ///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for encryption.
-///   - plaintext: The data to encrypt; shorter than a block for RSA without AES-GCM.
-///   - error: Receives an error of `NSOSStatusErrorDomain`.
-/// - Returns: The encrypted data, in Apple's format; `nil` with an error.
+///   - plaintext: The data to encrypt. For RSA without AES-GCM, it must be shorter than a block.
+///   - error: On failure, receives an error in `NSOSStatusErrorDomain`.
+/// - Returns: The encrypted data, in Apple's format, or `nil` if an error occurred.
 @discardableResult
 public func SecKeyCreateEncryptedData(
     _ key: SecKey,
@@ -159,16 +159,16 @@ public func SecKeyCreateEncryptedData(
 
 /// Decrypts data with a private key.
 ///
-/// For a key in the TPM, the key's access control may require authentication: the call then shows a prompt and blocks.
-/// The TPM performs the key exchange. As on Apple's systems, the plaintext is in ordinary memory.
+/// If the access control of a key in the TPM requires authentication, the call shows a prompt and blocks. The TPM
+/// performs the key exchange. As on Apple's systems, the plaintext is in ordinary memory.
 ///
 /// - Parameters:
 ///   - key: A private key.
 ///   - algorithm: The algorithm that the data was encrypted with.
 ///   - ciphertext: The encrypted data, in Apple's format.
-///   - error: Receives an error of `NSOSStatusErrorDomain`, or of `LAErrorDomain` if the owner was not recognized.
-///     `errSecParam` means that the data was not encrypted for this key, or was changed.
-/// - Returns: The plaintext; `nil` with an error.
+///   - error: On failure, receives an error in `NSOSStatusErrorDomain`, or in `LAErrorDomain` if the owner was not
+///     recognized. `errSecParam` means that the data was not encrypted for this key, or has been changed.
+/// - Returns: The plaintext, or `nil` if an error occurred.
 @discardableResult
 public func SecKeyCreateDecryptedData(
     _ key: SecKey,

@@ -40,9 +40,9 @@ extension SecKey {
 
 /// The parameters of a key exchange.
 package struct ExchangeParameters: Sendable {
-    /// The maximum size in bytes.
+    /// The maximum number of bytes to derive.
     ///
-    /// It exceeds the needs of any cipher; a wrong number fails instead of exhausting memory.
+    /// This exceeds the needs of any cipher, and prevents a wrong number from exhausting memory.
     static let largest = 1 << 20
 
     let requestedSize: Int?
@@ -65,19 +65,20 @@ package struct ExchangeParameters: Sendable {
     }
 }
 
-/// Returns the shared secret of a private key and another party's public key.
+/// Performs a key exchange with a private key and another party's public key, and returns the shared secret.
 ///
 /// Algorithms without a key derivation return the X coordinate. Algorithms with ANSI X9.63 return
 /// `kSecKeyKeyExchangeParameterRequestedSize` bytes, 1 byte to 1 MiB, and use `kSecKeyKeyExchangeParameterSharedInfo`
 /// as input. As on Apple's systems, the result is in ordinary memory.
 ///
 /// - Parameters:
-///   - privateKey: A private key. A key in the TPM may show a prompt, which blocks the caller.
+///   - privateKey: A private key. Using a key in the TPM may show a prompt, which blocks the caller.
 ///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for the key exchange.
 ///   - publicKey: The other party's public key, on the same curve.
-///   - parameters: The parameters of the algorithm; may be empty.
-///   - error: Receives an error of `NSOSStatusErrorDomain`, or of `LAErrorDomain` if the owner was not recognized.
-/// - Returns: The secret; `nil` with an error.
+///   - parameters: The parameters of the algorithm, which may be empty.
+///   - error: On failure, receives an error in `NSOSStatusErrorDomain`, or in `LAErrorDomain` if the owner was not
+///     recognized.
+/// - Returns: The shared secret, or `nil` if an error occurred.
 @discardableResult
 public func SecKeyCopyKeyExchangeResult(
     _ privateKey: SecKey,

@@ -7,7 +7,7 @@
 public struct SecPadding: OptionSet, Hashable, Sendable {
     /// Apple's number for the padding.
     public let rawValue: UInt32
-    /// Creates a padding from its number.
+    /// Creates a padding from Apple's number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// PKCS #1 v1.5.
@@ -62,7 +62,7 @@ public struct SecPadding: OptionSet, Hashable, Sendable {
 ///   - dataToSign: The hash.
 ///   - dataToSignLen: The size of the hash in bytes.
 ///   - sig: Receives the signature.
-///   - sigLen: The size of the buffer in bytes; receives the size of the signature.
+///   - sigLen: The size of the buffer in bytes; on return, the size of the signature.
 /// - Returns: `errSecSuccess`, `errSecParam` if the buffer is too small, `errSecUnimplemented` for other paddings, or
 ///   another status.
 @discardableResult
@@ -89,7 +89,7 @@ public func SecKeyRawSign(
 ///   - signedDataLen: The size of the hash in bytes.
 ///   - sig: The signature.
 ///   - sigLen: The size of the signature in bytes.
-/// - Returns: `errSecSuccess` only for a valid signature; otherwise another status.
+/// - Returns: `errSecSuccess` only if the signature is valid; otherwise, another status.
 @discardableResult
 public func SecKeyRawVerify(
     _ key: SecKey,
@@ -117,7 +117,7 @@ public func SecKeyRawVerify(
 ///   - plainText: The data to encrypt, shorter than a block.
 ///   - plainTextLen: The size of the plaintext in bytes.
 ///   - cipherText: Receives the ciphertext.
-///   - cipherTextLen: The size of the buffer in bytes; receives the size of the ciphertext.
+///   - cipherTextLen: The size of the buffer in bytes; on return, the size of the ciphertext.
 /// - Returns: The same statuses as ``SecKeyRawSign(_:_:_:_:_:_:)``.
 @discardableResult
 public func SecKeyEncrypt(
@@ -141,7 +141,7 @@ public func SecKeyEncrypt(
 ///   - cipherText: The ciphertext.
 ///   - cipherTextLen: The size of the ciphertext in bytes.
 ///   - plainText: Receives the plaintext.
-///   - plainTextLen: The size of the buffer in bytes; receives the size of the plaintext.
+///   - plainTextLen: The size of the buffer in bytes; on return, the size of the plaintext.
 /// - Returns: The same statuses as ``SecKeyRawSign(_:_:_:_:_:_:)``.
 @discardableResult
 public func SecKeyDecrypt(
@@ -169,7 +169,7 @@ private func bytes(_ start: UnsafePointer<UInt8>, _ count: Int) throws(NSError) 
     return Data(bytes: start, count: count)
 }
 
-/// Copies a result into the caller's buffer; fails if it does not fit.
+/// Copies a result into the caller's buffer, and fails if the result does not fit.
 private func filling(
     _ buffer: UnsafeMutablePointer<UInt8>,
     _ size: UnsafeMutablePointer<Int>,

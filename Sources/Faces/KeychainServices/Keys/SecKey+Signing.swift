@@ -93,8 +93,9 @@ extension NSError {
 ///   - key: A private key.
 ///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for signing.
 ///   - dataToSign: The message or the hash, depending on the algorithm.
-///   - error: Receives an error of `NSOSStatusErrorDomain`, or of `LAErrorDomain` if the owner was not recognized.
-/// - Returns: The signature; `nil` with an error.
+///   - error: On failure, receives an error in `NSOSStatusErrorDomain`, or in `LAErrorDomain` if the owner was not
+///     recognized.
+/// - Returns: The signature, or `nil` if an error occurred.
 @discardableResult
 public func SecKeyCreateSignature(
     _ key: SecKey,
@@ -114,8 +115,8 @@ public func SecKeyCreateSignature(
 ///   - algorithm: The algorithm of the signature.
 ///   - signedData: The message or the hash, depending on the algorithm.
 ///   - signature: The signature to verify.
-///   - error: Receives an error; `errSecVerifyFailed` for an invalid signature.
-/// - Returns: Whether the signature is valid. If not, `error` is always set.
+///   - error: On failure, receives an error, such as `errSecVerifyFailed` for an invalid signature.
+/// - Returns: Whether the signature is valid. If it is not, `error` is always set.
 @discardableResult
 public func SecKeyVerifySignature(
     _ key: SecKey,

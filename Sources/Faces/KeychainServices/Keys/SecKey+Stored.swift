@@ -10,8 +10,8 @@ extension SecKey: ItemReference {
 
     /// Returns the form in which the keychain stores the key.
     ///
-    /// A key in the TPM is stored as its sealed item, any other key as bytes. The store encrypts the bytes; if an
-    /// access control requires authentication, the TPM seals them.
+    /// A key in the TPM is stored as its sealed item, and any other key as bytes. The store encrypts the bytes or, if
+    /// an access control requires authentication, the TPM seals them.
     package func form() throws(KeychainError) -> ReferenceForm {
         var described = described
         described[String(describing: kSecAttrIsPermanent)] = true
@@ -41,7 +41,7 @@ extension SecKey: ItemReference {
         }
     }
 
-    /// Stores permanent keys in the keychain, all or none.
+    /// Stores permanent keys in the keychain, either all of them or none.
     ///
     /// - Parameter keys: Each key, with the keychain attributes that determine its access group and protection.
     /// - Throws: The status of the failure.
@@ -65,7 +65,7 @@ extension SecKey: ItemReference {
 
     /// Returns a stored key whose bytes are in this process.
     ///
-    /// - Throws: `errSecInvalidKeyRef` if a program stored bytes as a key that this module cannot read.
+    /// - Throws: `errSecInvalidKeyRef` if a program stored bytes that this module cannot read as a key.
     static func stored(_ record: KeychainRecord, _ bytes: Data) throws(KeychainError) -> SecKey {
         let isRSA = record.code(kSecAttrKeyType) == String(describing: kSecAttrKeyTypeRSA)
         let isPrivate = record.code(kSecAttrKeyClass) == String(describing: kSecAttrKeyClassPrivate)

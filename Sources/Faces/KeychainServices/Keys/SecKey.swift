@@ -4,17 +4,19 @@ internal import Crypto
 internal import WhorlSecretMemory
 internal import WhorlService
 
-/// A key: public, private in this process, or private in the TPM.
+/// A public key, or a private key in this process or in the TPM.
 ///
-/// Keys created with `kSecAttrTokenIDSecureEnclave` are in the TPM. Their private half never leaves it, and is used
-/// there after the authentication that the access control requires. Functions that use such a key may show a prompt;
-/// they block only the calling thread.
+/// Keys created with `kSecAttrTokenIDSecureEnclave` are in the TPM. Their private half never leaves the TPM, which uses
+/// it only after the authentication that the access control requires. Functions that use such a key may show a prompt,
+/// but they block only the calling thread.
 ///
-/// Two keys are equal if they are the same key, whatever their labels.
+/// Two keys are equal if they are the same key, regardless of their labels.
 public final class SecKey: NSObject, Sendable {
     let material: KeyMaterial
     let attributes: KeyAttributes
-    /// The program's context, in which operations run; without it, each operation uses a new context.
+    /// The program's context, in which operations run.
+    ///
+    /// If this is `nil`, each operation uses a new context.
     let context: KeyContext?
 
     init(_ material: KeyMaterial, _ attributes: KeyAttributes = KeyAttributes(), context: KeyContext? = nil) {
@@ -24,7 +26,7 @@ public final class SecKey: NSObject, Sendable {
         super.init()
     }
 
-    /// Returns whether the other object is the same key; private keys in this process are compared in constant time.
+    /// Returns whether the other object is the same key, comparing private keys in this process in constant time.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? SecKey else { return false }
         return other === self || other.material.isSame(as: material)
@@ -38,7 +40,7 @@ public final class SecKey: NSObject, Sendable {
         return hasher.finalize()
     }
 
-    /// A human-readable description with kind and size, without any part of the key.
+    /// A human-readable description of the kind and size of the key, without any part of the key itself.
     public override var description: String {
         "<SecKey: \(material.isInChip ? "enclave " : "")\(material.keyClass) key, "
             + "\(material.isRSA ? "RSA" : "EC") \(material.bitCount)>"
@@ -88,7 +90,7 @@ enum KeyMaterial: Sendable {
         }
     }
 
-    /// The encoding of the public half: ANSI X9.63, or PKCS#1.
+    /// The encoding of the public half, in ANSI X9.63 or PKCS#1.
     var publicBytes: Data {
         switch self {
         case .publicEC(let key), .enclave(_, let key): key.x963
@@ -98,7 +100,7 @@ enum KeyMaterial: Sendable {
         }
     }
 
-    /// The encoding of the private half; `nil` if it is not in this process.
+    /// The encoding of the private half, or `nil` if it is not in this process.
     var privateBytes: SecretBox? {
         switch self {
         case .privateEC(let key): key.x963
@@ -131,7 +133,7 @@ enum KeyMaterial: Sendable {
 struct KeyAttributes: Sendable {
     var label: String?
     var applicationTag: Data?
-    /// The identifier that the program set; `nil` for Apple's default, the hash of the public key.
+    /// The identifier that the program set, or `nil` for Apple's default, which is the hash of the public key.
     var applicationLabel: Data?
     var accessControl: SecAccessControl?
     var isPermanent = false
@@ -151,10 +153,10 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? { SecKey(key.material.
 ///
 /// - Parameters:
 ///   - key: A public key, or a private key in this process.
-///   - error: Receives an error of `NSOSStatusErrorDomain`: `errSecUnimplemented` for a private key in the TPM, which
-///     never leaves it.
-/// - Returns: Elliptic curves: ANSI X9.63, 65 bytes for a public key on P-256. RSA: PKCS#1 in DER. `nil` with an error.
-///   The returned bytes of a private key are in ordinary memory.
+///   - error: On failure, receives an error in `NSOSStatusErrorDomain`: `errSecUnimplemented` for a private key in the
+///     TPM, because such a key never leaves the TPM.
+/// - Returns: The key in ANSI X9.63 for elliptic curves (65 bytes for a public key on P-256), or in PKCS#1 DER for RSA.
+///   If an error occurred, the result is `nil`. The returned bytes of a private key are in ordinary memory.
 @discardableResult
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey,
@@ -186,7 +188,8 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? { key.described
 public func SecKeyGetBlockSize(_ key: SecKey) -> Int { (key.material.bitCount + 7) / 8 }
 
 extension SecKey {
-    /// The identifier with which programs find both halves: SHA-1 of the public key, or one that the program set.
+    /// The identifier with which programs find both halves: the SHA-1 hash of the public key, or an identifier that the
+    /// program set.
     var applicationLabel: Data {
         attributes.applicationLabel ?? Data(Insecure.SHA1.hash(data: material.publicBytes))
     }

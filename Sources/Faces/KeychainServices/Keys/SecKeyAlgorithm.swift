@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An algorithm of a key: the cryptographic scheme, its input and its encoding.
+/// An algorithm for an operation with a key: the cryptographic scheme, its input and its encoding.
 ///
-/// The raw values are Apple's. ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns whether a key supports an algorithm here.
+/// The raw values are Apple's. ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns whether a key supports an algorithm on
+/// Linux.
 public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
     let name: String
 
     /// Apple's name of the algorithm.
     public var rawValue: CFString { name as NSString }
 
-    /// Creates a value from any name, even an unknown one.
+    /// Creates a value from any name, including an unknown one.
     public init(rawValue: CFString) { name = String(describing: rawValue) }
 
     init(_ name: String) { self.name = name }
 }
 
-/// An operation with a key; the raw values are Apple's.
+/// An operation with a key, with Apple's raw values.
 public enum SecKeyOperationType: CFIndex, Hashable, Sendable {
     /// Signing with a private key.
     case sign = 0
@@ -25,7 +26,7 @@ public enum SecKeyOperationType: CFIndex, Hashable, Sendable {
     case encrypt = 2
     /// Decrypting with a private key.
     case decrypt = 3
-    /// Computing the shared secret of a private key and another party's public key.
+    /// Computing a shared secret from a private key and another party's public key.
     case keyExchange = 4
 }
 
@@ -36,7 +37,7 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
     /// The parameter's key in the dictionary.
     public var rawValue: CFString { name as NSString }
 
-    /// Creates a value from any name, even an unknown one.
+    /// Creates a value from any name, including an unknown one.
     public init(rawValue: CFString) { name = String(describing: rawValue) }
 
     /// The number of bytes to derive.
@@ -94,8 +95,8 @@ extension KeyAlgorithm.Input {
 
 /// Returns whether a key supports an operation with an algorithm.
 ///
-/// Returns `false` for SHA-224 of a message, MD5, RSA without padding, and OAEP with SHA-224, SHA-384 or SHA-512, which
-/// are not supported on Linux. Never prompts.
+/// The result is `false` for algorithms that are not supported on Linux: SHA-224 of a message, MD5, RSA without
+/// padding, and OAEP with SHA-224, SHA-384 or SHA-512. This function never prompts.
 ///
 /// - Parameters:
 ///   - key: The key.

@@ -3,7 +3,7 @@
 internal import Crypto
 internal import WhorlSecretMemory
 
-/// The elliptic curves of this module's keys; each has cofactor 1.
+/// The elliptic curves that this module's keys can use, all of which have cofactor 1.
 enum KeyCurve: Int, Sendable, CaseIterable {
     case p256 = 256
     case p384 = 384
@@ -23,7 +23,7 @@ struct ECPublicKey: Sendable, Hashable {
     /// The key in ANSI X9.63, uncompressed: 0x04, X, Y.
     let x963: Data
 
-    /// Parses a public key; `nil` for bytes that are not a point on one of the curves.
+    /// Parses a public key, or returns `nil` for bytes that are not a point on one of the curves.
     init?(x963: Data) {
         let curve = KeyCurve.allCases.first { $0.publicByteCount == x963.count }
         guard let curve, x963.first == 4 else { return nil }
@@ -40,7 +40,9 @@ struct ECPublicKey: Sendable, Hashable {
         self.x963 = Data(x963)
     }
 
-    /// Returns whether a signature over a hash was created with this key; `false` for bytes that are not a signature.
+    /// Returns whether a signature over a hash was created with this key.
+    ///
+    /// The result is `false` for bytes that are not a signature.
     func isValid(_ signature: Data, _ form: KeyAlgorithm.SignatureForm, over hash: Data) -> Bool {
         guard !signature.isEmpty, !hash.isEmpty else { return false }
         let digest = GivenDigest(hash)
@@ -73,8 +75,8 @@ struct ECPublicKey: Sendable, Hashable {
 
 /// The private half of an elliptic curve key in this process.
 ///
-/// Between uses, the key is only in this project's protected memory for secrets. The library's copy exists for one
-/// operation, after which the library wipes it.
+/// Between uses, the key is stored only in this project's protected memory for secrets. The library's copy exists only
+/// during an operation, after which the library wipes it.
 struct ECPrivateKey: Sendable {
     let publicKey: ECPublicKey
     /// The key in ANSI X9.63: 0x04, X, Y, and the private number.
@@ -98,7 +100,8 @@ struct ECPrivateKey: Sendable {
         self = key
     }
 
-    /// Parses a private key; `nil` for bytes that are not a key on one of the curves, or whose halves do not match.
+    /// Parses a private key, or returns `nil` for bytes that are not a key on one of the curves, or whose halves do not
+    /// match.
     init?(x963 secret: SecretBox) {
         let curve = KeyCurve.allCases.first { $0.privateByteCount == secret.bytes.count }
         guard let curve else { return nil }
@@ -173,6 +176,8 @@ extension SecretBox {
 }
 
 extension Data {
-    /// Overwrites the bytes with zeros; earlier copies are not affected.
+    /// Overwrites the bytes with zeros.
+    ///
+    /// Earlier copies are not affected.
     mutating func wipe() { withUnsafeMutableBytes { $0.wipe() } }
 }

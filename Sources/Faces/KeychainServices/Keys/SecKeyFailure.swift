@@ -5,12 +5,13 @@ internal import WhorlService
 extension ServiceError {
     /// The error for a failed use of a key.
     ///
-    /// It is of `LAErrorDomain` if the owner was not recognized or the context has ended; otherwise it has a status.
+    /// The error is in `LAErrorDomain` if the owner was not recognized or the context has ended. Otherwise, it has a
+    /// status.
     var ofKeyUse: NSError { code.appleCode == nil ? statusOfKey : LAError(self)._nsError }
 
     /// The error for a key that could not be created.
     ///
-    /// Creating a key does not prompt, so only errors of the context are of `LAErrorDomain`.
+    /// Creating a key does not prompt, so only errors of the context are in `LAErrorDomain`.
     var ofKeyMaking: NSError {
         [.invalidContext, .appCancel, .notInteractive].contains(code) ? LAError(self)._nsError : statusOfKey
     }
@@ -30,7 +31,7 @@ extension NSError {
     /// Creates an error with a status and a reason.
     static func status(_ status: OSStatus, _ reason: String) -> NSError { NSError(status: status, reason) }
 
-    /// The error as a status, for functions that return one.
+    /// The status that corresponds to the error, for functions that return a status.
     var status: OSStatus {
         guard domain != NSOSStatusErrorDomain else { return OSStatus(code) }
         return (userInfo[NSUnderlyingErrorKey] as? ServiceError)?.code.keychainStatus ?? errSecAuthFailed
@@ -42,7 +43,7 @@ typealias CFErrorPointer = UnsafeMutablePointer<Unmanaged<CFError>?>?
 
 /// Runs the body of one of Apple's functions.
 ///
-/// If it fails, stores its error in the caller's pointer and returns `nil`.
+/// If the body fails, this function stores the error in the caller's pointer and returns `nil`.
 func reporting<Value>(
     to error: CFErrorPointer,
     _ body: () throws(NSError) -> Value

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program's dictionary about a key, parsed strictly: a value of the wrong type is an error instead of being ignored.
+/// A program's dictionary that describes a key.
+///
+/// Parsing is strict: a value of the wrong type is an error and is not ignored.
 struct KeyParameters {
     private var values: [String: Any]
 
@@ -23,7 +25,7 @@ struct KeyParameters {
         return all
     }
 
-    /// Returns only the parameters of the nested dictionary; `nil` if the key is missing.
+    /// Returns only the parameters of the nested dictionary, or `nil` if the key is missing.
     func nested(_ key: CFString) throws(NSError) -> KeyParameters? {
         guard let value = self[key] else { return nil }
         guard let dictionary = value as? NSDictionary ?? (value as? [String: Any]).map({ $0 as NSDictionary })

@@ -12,7 +12,7 @@ struct RSAPublicKey: Sendable, Hashable {
 
     var byteCount: Int { (bitCount + 7) / 8 }
 
-    /// Parses PKCS#1 or SubjectPublicKeyInfo of at least 1,024 bits; `nil` for anything else.
+    /// Parses PKCS#1 or SubjectPublicKeyInfo of at least 1,024 bits, or returns `nil` for anything else.
     init?(der: Data) {
         guard !der.isEmpty, let key = try? _RSA.Signing.PublicKey(unsafeDERRepresentation: der) else {
             return nil
@@ -52,7 +52,7 @@ struct RSAPrivateKey: Sendable {
 
     /// Creates a new key.
     ///
-    /// - Parameter bitCount: 1,024 to 8,192, and a multiple of 8.
+    /// - Parameter bitCount: The size in bits: a multiple of 8 from 1,024 to 8,192.
     /// - Throws: `errSecParam` for any other size.
     init(bitCount: Int) throws(NSError) {
         guard (1024...8192).contains(bitCount), bitCount.isMultiple(of: 8) else {
@@ -65,7 +65,7 @@ struct RSAPrivateKey: Sendable {
         self = key
     }
 
-    /// Parses PKCS#1 or PKCS#8; `nil` for anything else.
+    /// Parses PKCS#1 or PKCS#8, or returns `nil` for anything else.
     init?(der: SecretBox) {
         let key = der.bytes.withUnsafeBytes { bytes in
             bytes.isEmpty ? nil : try? _RSA.Signing.PrivateKey(unsafeDERRepresentation: bytes)
@@ -124,7 +124,7 @@ extension KeyAlgorithm.EncryptionPadding {
     }
 }
 
-/// An operation on a hash whose type is one of the library's.
+/// An operation on a hash that has one of the library's types.
 protocol DigestUse<Value> {
     associatedtype Value
     func use(_ digest: some Digest) throws(NSError) -> Value
@@ -133,9 +133,9 @@ protocol DigestUse<Value> {
 extension HashSize {
     /// Performs an operation on a hash computed by the caller.
     ///
-    /// The library's RSA derives the hash's name from its type, and offers no way to create a value of that type from
-    /// bytes. The bytes are therefore copied over such a value, which is then checked. If the layout of the library's
-    /// values differs, the operation fails instead of using wrong bytes.
+    /// The library's RSA implementation derives the hash's name from its type, and does not offer a way to create a
+    /// value of that type from bytes. The bytes are therefore copied over such a value, which is then checked. If the
+    /// layout of the library's values differs, the operation fails instead of using wrong bytes.
     ///
     /// - Throws: `errSecParam` for bytes of the wrong size, and for SHA-224, which the library does not support.
     func withDigest<Use: DigestUse>(_ bytes: Data, _ use: Use) throws(NSError) -> Use.Value {

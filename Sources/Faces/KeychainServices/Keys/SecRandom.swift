@@ -2,12 +2,12 @@
 
 /// A random number generator.
 ///
-/// Only one exists.
+/// There is only one generator.
 public typealias SecRandomRef = OpaquePointer
 
 /// The default random number generator.
 ///
-/// It is always `nil` and never dereferenced: hence `nonisolated(unsafe)`.
+/// The constant is `nonisolated(unsafe)` because it is always `nil` and never dereferenced.
 nonisolated(unsafe) public let kSecRandomDefault: SecRandomRef? = nil
 
 /// Generates random bytes with getrandom(2), suitable for keys.
@@ -16,7 +16,7 @@ nonisolated(unsafe) public let kSecRandomDefault: SecRandomRef? = nil
 ///   - rnd: ``kSecRandomDefault``.
 ///   - count: The number of bytes.
 ///   - bytes: A buffer of at least `count` bytes.
-/// - Returns: `errSecSuccess`; `errSecParam` for another generator or a negative count.
+/// - Returns: `errSecSuccess`, or `errSecParam` for any other generator or a negative count.
 public func SecRandomCopyBytes(
     _ rnd: SecRandomRef?,
     _ count: Int,

@@ -2,12 +2,12 @@
 
 /// A process whose entitlements can be queried.
 ///
-/// Linux programs have none.
+/// Linux programs do not have entitlements.
 public final class SecTask: NSObject, Sendable {
     fileprivate override init() { super.init() }
 }
 
-/// Returns this process.
+/// Returns an object that represents this process.
 ///
 /// - Parameter allocator: Ignored.
 /// - Returns: The process; never `nil`.

@@ -2,7 +2,7 @@
 
 package import WhorlService
 
-/// An object that represents an item: a key or a certificate (`kSecValueRef`, `kSecReturnRef`).
+/// An object that represents an item, which is a key or a certificate (`kSecValueRef`, `kSecReturnRef`).
 package protocol ItemReference: AnyObject {
     /// The item class that stores the object.
     static var itemClass: KeychainClass { get }
@@ -19,14 +19,14 @@ package struct ReferenceForm: Sendable {
     package let itemClass: KeychainClass
     /// The attributes of the object.
     ///
-    /// The program's dictionary adds to them.
+    /// The attributes in the program's dictionary are added to these.
     package let attributes: [String: AttributeValue]
     /// The access control, if it was set when the object was created.
     package let protection: SecAccessControl?
     /// The value.
     package let contents: NewKeychainContents
 
-    /// Creates the form of an object.
+    /// Creates a form.
     package init(
         _ itemClass: KeychainClass,
         attributes: [String: AttributeValue],
@@ -46,10 +46,11 @@ enum ItemReferences {
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - value: The item's value; `nil` for a key in the TPM.
-    ///   - context: The context that authenticates the owner when the object is used; `nil` to create one.
+    ///   - value: The item's value, or `nil` for a key in the TPM.
+    ///   - context: The context that authenticates the owner when the object is used, or `nil` to use a new context.
     /// - Returns: A key or a certificate.
-    /// - Throws: `errSecUnimplemented` for items that cannot be objects, such as passwords; `errSecInvalidRecord`.
+    /// - Throws: `errSecUnimplemented` for items that cannot be objects, such as passwords; `errSecInvalidRecord` for a
+    ///   damaged item.
     static func object(
         for item: KeychainRow,
         _ value: Data?,
@@ -69,7 +70,7 @@ enum ItemReferences {
 
     /// Returns the form of a certificate or a key passed as bytes (`kSecValueData`).
     ///
-    /// - Returns: The form; `nil` if the bytes are stored unchanged, with only the attributes of the dictionary.
+    /// - Returns: The form, or `nil` if the bytes are stored unchanged, with only the attributes of the dictionary.
     static func form(
         of data: Data,
         _ itemClass: KeychainClass,
@@ -82,7 +83,7 @@ enum ItemReferences {
 
     /// Returns the changed attributes of a certificate or a key whose bytes are replaced.
     ///
-    /// Its label does not change.
+    /// The label of the item does not change.
     ///
     /// - Throws: The same errors as ``form(of:_:_:)``.
     static func changes(

@@ -2,7 +2,7 @@
 
 internal import WhorlService
 
-/// Finding certificates by their contents, which are stored in their values and not in columns.
+/// Operations that find certificates by their contents, which are stored in their values rather than in columns.
 extension Keychain {
     /// Returns the certificates that match a query and its filter.
     ///
@@ -25,14 +25,15 @@ extension Keychain {
         return found
     }
 
-    /// Returns the rows, those of the program's own group first.
+    /// Returns the rows in order, beginning with those in the program's own group.
     func inOrder(_ rows: [KeychainRow]) -> [KeychainRow] {
         store.groups.flatMap { group in
             rows.filter { $0.record.accessGroup.utf8.elementsEqual(group.utf8) }
         }
     }
 
-    /// Returns whether an issuer is among the wanted ones, or was certified by one of them through stored certificates.
+    /// Returns whether an issuer is among the wanted issuers, or was certified by one of them through stored
+    /// certificates.
     private func isIssued(_ issuer: Data, by wanted: [Data]?) throws(KeychainError) -> Bool {
         guard let wanted else { return true }
         var (issuers, known): ([Data], Set<Data>) = ([issuer], [issuer])
@@ -67,21 +68,21 @@ extension Keychain {
 ///
 /// All conditions must match.
 struct CertificateFilter {
-    /// The normalized names of issuers; `nil` for any issuer.
+    /// The normalized names of issuers, or `nil` for any issuer.
     ///
     /// A certificate's issuer must be one of them, or have been certified by one of them through certificates in the
     /// keychain.
     private(set) var issuers: [Data]?
-    /// An email address of the certificate.
+    /// The email address that a certificate must contain.
     ///
     /// Certificates without email addresses also match.
     private var emailAddress: String?
     private var subjects: [SubjectRule] = []
-    /// The date on which the certificate is valid.
+    /// The date on which a certificate must be valid.
     private var validOn: Date?
     private var options: String.CompareOptions = []
 
-    /// A string, and its position in one of the subject's strings.
+    /// A string, and the position at which one of the subject's strings must contain it.
     private struct SubjectRule {
         enum Place { case anywhere, start, end, whole }
         let place: Place
@@ -94,7 +95,7 @@ struct CertificateFilter {
     /// Parses a key of the dictionary.
     ///
     /// - Returns: Whether the key belongs to the filter.
-    /// - Throws: `errSecParam` for a value of another type.
+    /// - Throws: `errSecParam` for a value of the wrong type.
     mutating func read(_ key: String, _ value: Any) throws(KeychainError) -> Bool {
         switch key {
         case "m_Issuers": issuers = try CertificateFilter.names(value)
@@ -127,9 +128,9 @@ struct CertificateFilter {
         return text
     }
 
-    /// Returns the date.
+    /// Returns the date that a value represents.
     ///
-    /// The null object means now, as on Apple's systems.
+    /// As on Apple's systems, the null object represents the current date.
     private static func date(_ value: Any) throws(KeychainError) -> Date {
         if value is NSNull { return Date() }
         guard let date = value as? Date, date.timeIntervalSince1970.isFinite else {
@@ -138,7 +139,7 @@ struct CertificateFilter {
         return date
     }
 
-    /// Returns the names in normalized form.
+    /// Returns the names that a value contains, in normalized form.
     ///
     /// - Throws: `errSecParam` if the value is not a list of names in DER. On Apple's systems, such a list has no
     ///   effect.

@@ -3,7 +3,7 @@
 internal import Crypto
 internal import WhorlService
 
-/// Identities: certificates with their private keys. Certificate and key are separate items.
+/// Operations on identities: certificates with their private keys. The certificate and the key are separate items.
 extension Keychain {
     // MARK: - Find
 
@@ -60,7 +60,7 @@ extension Keychain {
 
     /// Stores the certificate and the key of an identity.
     ///
-    /// One of them may already exist.
+    /// One of the two items may already exist.
     func add(
         _ identity: SecIdentity,
         _ request: KeychainRequest,
@@ -89,7 +89,8 @@ extension Keychain {
 
     /// Returns the rows to delete for a query of identities.
     ///
-    /// These are the certificates, up to the limit, and those of their keys that belong to no other certificate.
+    /// These are the certificates, up to the limit, and those of their keys that do not belong to any other
+    /// certificate.
     func deletions(ofIdentities request: KeychainRequest) throws(KeychainError) -> [KeychainMatch] {
         let search = try IdentitySearch(request, store)
         let limit = request.limit ?? .max
@@ -132,7 +133,7 @@ extension Keychain {
 }
 
 extension KeychainRequest {
-    /// The dictionaries for the two items of an identity, and one that finds them again.
+    /// The dictionaries for the two items of an identity, and a dictionary that finds them again.
     fileprivate struct Halves {
         var certificate: KeychainRequest
         var key: KeychainRequest
@@ -141,7 +142,7 @@ extension KeychainRequest {
 
     /// Returns the dictionaries for the two items of an identity.
     ///
-    /// Each has the attributes of its class. The access control is the key's.
+    /// Each dictionary contains the attributes of its class. The access control belongs to the key.
     fileprivate func halves(_ identity: SecIdentity) throws(KeychainError) -> Halves {
         var halves = Halves(certificate: self, key: self, stored: self)
         halves.certificate.become(.certificate, identity.certificate, returns: [])
@@ -224,7 +225,7 @@ struct IdentitySearch {
 
     private static let privateClass = AttributeValue.text(String(describing: kSecAttrKeyClassPrivate))
 
-    /// Returns the keys that may belong to a certificate; `nil` if there cannot be any.
+    /// Returns a filter for the keys that may belong to a certificate, or `nil` if there cannot be any.
     func keys(for certificate: KeychainRow) -> KeychainMatch? {
         guard let hash = certificate.record.attributes["pkhh"], case .data(let bytes) = hash, !bytes.isEmpty,
             keys.attributes["klbl"] == nil || keys.attributes["klbl"] == hash,
@@ -237,10 +238,10 @@ struct IdentitySearch {
 }
 
 extension KeychainRow {
-    /// Whether the hash of a private key may be its application label.
+    /// Whether the application label of a private key may be the key's hash.
     ///
-    /// Programs can store any bytes with any label. This checks the hash only if the owner does not have to be
-    /// prompted.
+    /// Programs can store any bytes with any label. The hash is checked only if this does not require prompting the
+    /// owner.
     var mayBeWhatItSays: Bool {
         let material: KeyMaterial?
         switch contents {

@@ -2,16 +2,16 @@
 
 internal import WhorlService
 
-/// Changing items.
+/// Operations that change items.
 ///
 /// As on Apple's systems, changing a protected item requires the same authentication as reading it. Keys in the TPM are
-/// the exception because they cannot be read.
+/// an exception, because they cannot be read.
 extension Keychain {
     /// Changes the items that match a query, up to its limit.
     ///
-    /// All steps that require the owner or the TPM come first; then one transaction changes the rows. If another
-    /// process or thread changed one of the rows in the meantime, the update starts again. The owner is not prompted
-    /// twice, because the context remembers the authentication.
+    /// All steps that require the owner or the TPM are performed first. One transaction then changes the rows. If
+    /// another process or thread changed one of the rows in the meantime, the update starts again. The owner is not
+    /// prompted twice, because the context remembers the authentication.
     func update(_ request: KeychainRequest, _ change: KeychainRequest) throws(KeychainError) {
         guard request.itemClass != .identity else { throw KeychainError(errSecUnimplemented) }
         let values = try protectedValues(request)
@@ -51,7 +51,7 @@ extension Keychain {
 
     /// Returns the new values of items that the TPM seals before or after the change.
     ///
-    /// Also returns the items that can never be opened again or were tampered with. Those are not changed.
+    /// Also returns the items that can never be opened again or were tampered with. These items are not changed.
     private func prepare(
         _ items: [KeychainRow],
         _ change: KeychainRequest,
@@ -96,7 +96,8 @@ extension Keychain {
 extension KeychainRequest {
     /// Returns a record with this dictionary's changes.
     ///
-    /// - Throws: `errSecParam` for an empty dictionary, or if the item would be contradictory; `errSecNoSuchAttr`.
+    /// - Throws: `errSecParam` if the changed item would be contradictory or too large; `errSecNoSuchAttr` for an
+    ///   attribute that items of the class cannot have.
     func changed(_ record: KeychainRecord, _ group: String?) throws(KeychainError) -> KeychainRecord {
         var changed = record
         if let group { changed.accessGroup = group }

@@ -25,7 +25,7 @@ struct Keychain {
         return try KeychainResult(request: request, values: values).object(added: item, made)
     }
 
-    /// Stores several items, all or none, replacing the items that match another query.
+    /// Stores several items, either all of them or none, replacing the items that match another query.
     func add(_ requests: [KeychainRequest], inPlaceOf old: KeychainRequest?) throws(KeychainError) {
         var replaced: [KeychainRowVersion] = []
         if let old, let match = try match(old) {
@@ -72,14 +72,15 @@ struct Keychain {
         return (NewKeychainRow(record, contents), made)
     }
 
-    /// Returns the form of the object or bytes; `nil` for a password.
+    /// Returns the form of the object or the bytes, or `nil` for a password.
     private func form(_ request: KeychainRequest) throws(KeychainError) -> ReferenceForm? {
         if let reference = request.reference { return try reference.form() }
         guard let value = request.value, let itemClass = request.storedClass else { return nil }
         return try ItemReferences.form(of: value, itemClass, request.attributes)
     }
 
-    /// Returns the access control of the new item, from the dictionary or otherwise from the object.
+    /// Returns the access control of the new item, from the dictionary if it contains one and otherwise from the
+    /// object.
     ///
     /// - Throws: `errSecParam` if the access control differs from the one that the TPM enforces for a key.
     private func protection(
@@ -169,7 +170,7 @@ struct Keychain {
         guard try store.delete(matches) > 0 else { throw KeychainError(errSecItemNotFound) }
     }
 
-    /// Returns filters for matching items that a search finds, up to the limit.
+    /// Returns filters for the matching items that a search would find, up to the limit.
     ///
     /// Items that can never be opened again are not found by a search. They are included only if no other item matches.
     private func deletions(
@@ -189,7 +190,7 @@ struct Keychain {
         }
     }
 
-    /// Returns the filter of a query; `nil` if no item can match.
+    /// Returns the filter of a query, or `nil` if no item can match.
     func match(_ request: KeychainRequest) throws(KeychainError) -> KeychainMatch? {
         let groups = try request.accessGroup.map { name throws(KeychainError) in [try store.group(name)] }
         let form = try request.reference.map { reference throws(KeychainError) in try reference.form() }
@@ -216,9 +217,9 @@ struct Keychain {
         return match
     }
 
-    /// Returns the TPM operations of one call.
+    /// Returns an object that performs the TPM operations of one call.
     ///
-    /// - Throws: `errSecAuthFailed` if the context has ended, even if the call does not need it.
+    /// - Throws: `errSecAuthFailed` if the context has ended, even if the call does not need the context.
     func protectedValues(_ request: KeychainRequest) throws(KeychainError) -> ProtectedValues {
         if let failure = request.context?.releaseObstacle { throw KeychainError(failure) }
         return ProtectedValues(request, parts)
@@ -226,7 +227,7 @@ struct Keychain {
 }
 
 extension KeychainRequest {
-    /// The class, if its items are stored.
+    /// The item class, if items of this class are stored.
     var storedClass: KeychainClass? {
         guard case .stored(let itemClass)? = itemClass else { return nil }
         return itemClass

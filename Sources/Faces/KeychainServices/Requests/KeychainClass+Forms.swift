@@ -13,13 +13,13 @@ extension KeychainClass {
         case bytes
         case textOrNumber
         case number
-        /// A number that Apple's constants write as a string. It is stored as a string.
+        /// A number that Apple's constants represent as a string. It is stored as a string.
         case code
         case flag
         case date
     }
 
-    /// The attributes that items of the class can have, without access group and protection.
+    /// The attributes that items of the class can have, except the access group and the protection.
     var forms: [String: Form] {
         switch self {
         case .genericPassword: KeychainClass.ofGenericPasswords
@@ -88,9 +88,9 @@ extension KeychainClass.Form {
     /// The maximum size of an attribute's string or data, in bytes.
     static let longest = 64 << 10
 
-    /// Parses a value of a dictionary.
+    /// Parses a value from a dictionary.
     ///
-    /// - Throws: `errSecParam` for a value of the wrong type, and for more than 64 KiB.
+    /// - Throws: `errSecParam` for a value that has the wrong type or is larger than 64 KiB.
     func value(_ object: Any) throws(KeychainError) -> AttributeValue {
         let value = try reading(object)
         guard value.size <= KeychainClass.Form.longest else { throw KeychainError(errSecParam) }
@@ -122,7 +122,7 @@ extension KeychainClass.Form {
         throw KeychainError(errSecParam)
     }
 
-    /// Returns an integer or a Boolean as a number; `nil` for anything else.
+    /// Returns an integer or a Boolean as a number, or `nil` for anything else.
     static func number(_ object: Any) -> Int64? {
         guard let number = object as? NSNumber else { return (object as? CFBoolean).map { $0.value ? 1 : 0 } }
         // Most numbers can be represented exactly as `Double`, and that check is faster.

@@ -4,7 +4,7 @@ internal import WhorlService
 
 internal import WhorlContext
 
-/// Parsing of the keys that are not attributes: matching, results, authentication and values.
+/// Parsing of the dictionary keys that are not attributes: matching, results, authentication and values.
 extension KeychainRequest {
     mutating func readMatch(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
         let isLimitOfUpdate = purpose == .select && key == "m_Limit"

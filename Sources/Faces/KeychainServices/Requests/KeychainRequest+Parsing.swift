@@ -3,19 +3,19 @@
 internal import WhorlContext
 internal import WhorlService
 
-/// Parsing of a dictionary, whose keys are `String`, `NSString` or a mixture, and whose values may have any type.
+/// Parsing of a dictionary, in which keys are `String`, `NSString` or a mixture of both, and values may have any type.
 ///
 /// As on Apple's systems (`query_applier` in SecDbQuery.c), the form of a key determines its kind. Keys of four letters
-/// are attributes. For all others, the first letter determines the kind. In the second dictionary of an update, all
+/// are attributes. For all other keys, the first letter determines the kind. In the second dictionary of an update, all
 /// keys except that of the value are attributes.
 extension KeychainRequest {
     /// - Parameters:
     ///   - dictionary: The dictionary from the program.
     ///   - purpose: The purpose of the dictionary.
     ///   - known: The class, if another dictionary specifies it.
-    /// - Throws: `errSecParam` for keys that are not strings or of unknown kind, for wrong types, and for
-    ///   contradictions; `errSecNoSuchClass`; `errSecNoSuchAttr` for an attribute that the class does not have;
-    ///   `errSecUnimplemented` for unsupported keys.
+    /// - Throws: `errSecParam` for keys that are not strings or whose kind is unknown, for values of the wrong type,
+    ///   and for contradictions; `errSecNoSuchClass` for an unknown class; `errSecNoSuchAttr` for an attribute that the
+    ///   class does not have; `errSecUnimplemented` for unsupported keys.
     init(
         _ dictionary: CFDictionary,
         for purpose: Purpose,
@@ -123,9 +123,9 @@ extension KeychainRequest {
     }
 }
 
-/// Direct access to a program's dictionary.
+/// Functions that access a program's dictionary directly.
 ///
-/// Each call parses a query, and Foundation's bridging would be slow.
+/// Every keychain call parses a dictionary, and Foundation's bridging would make that slow.
 enum DictionaryObjects {
     /// Returns all keys with their values.
     static func pairs(_ dictionary: CFDictionary) -> Zip2Sequence<[Any], [Any]> {
@@ -140,7 +140,7 @@ enum DictionaryObjects {
         return zip(dictionary.allKeys, dictionary.allValues)
     }
 
-    /// Returns a copy of the object's bytes; `nil` if it is not data.
+    /// Returns a copy of the object's bytes, or `nil` if it is not data.
     ///
     /// Foundation for Linux casts to `Data` byte by byte, which takes 64 ms for 1 MiB.
     static func data(_ object: Any) -> Data? {
@@ -148,7 +148,7 @@ enum DictionaryObjects {
         return withExtendedLifetime(data) { Data(bytes: data.bytes, count: data.length) }
     }
 
-    /// Returns the object as a string; `nil` if it is not one.
+    /// Returns the object as a string, or `nil` if it is not one.
     static func text(_ object: Any) -> String? {
         // Dictionaries contain strings as `NSString`. A cast to that class is a comparison; a cast to `String` searches
         // for a conversion.

@@ -58,7 +58,7 @@ struct KeychainRequest {
     var identity: SecIdentity?
     var persistentReference: PersistentReference?
     var returns: Returns = []
-    /// The maximum number of items; `nil` if not set, `Int.max` for all.
+    /// The maximum number of items: `nil` if it is not set, or `Int.max` for all items.
     var limit: Int?
     /// Whether the query requests the data protection keychain.
     var requestsDataProtection = false
@@ -85,9 +85,9 @@ package struct PersistentReference: Sendable, Hashable {
     package let itemClass: KeychainClass
     /// The row's number.
     package let id: Int64
-    /// Whether the reference is to the identity of a certificate.
+    /// Whether the reference identifies an identity.
     ///
-    /// The row is the certificate's.
+    /// In this case, the row is that of the certificate.
     package let namesIdentity: Bool
 
     package init(_ itemClass: KeychainClass, _ id: Int64) {
@@ -98,14 +98,14 @@ package struct PersistentReference: Sendable, Hashable {
 
     /// Creates the reference to an identity.
     ///
-    /// As on Apple's systems, it refers to the certificate.
+    /// As on Apple's systems, the reference contains the number of the certificate.
     package init(identityOf certificate: Int64) {
         itemClass = .certificate
         id = certificate
         namesIdentity = true
     }
 
-    /// Parses a reference; `nil` for bytes that are not a reference.
+    /// Parses a reference, or returns `nil` for bytes that are not a reference.
     package init?(_ data: Data) {
         let bytes = Data(data)
         guard bytes.count == 12, let text = String(validating: bytes.prefix(4), as: UTF8.self) else {
@@ -130,10 +130,10 @@ package struct PersistentReference: Sendable, Hashable {
     private static let identity = "idnt"
 }
 
-/// Checks for contradictions in a dictionary.
+/// Methods that check a dictionary for contradictions.
 extension KeychainRequest {
-    /// - Throws: `errSecParam`; `errSecNoSuchClass` if a persistent reference is of another class, as on Apple's
-    ///   systems.
+    /// - Throws: `errSecParam` for a contradiction; `errSecNoSuchClass` if a persistent reference is of another class,
+    ///   as on Apple's systems.
     func check(_ purpose: Purpose) throws(KeychainError) {
         if let accessControl, let accessible, accessControl.protection != accessible {
             throw KeychainError(errSecParam)
@@ -156,7 +156,7 @@ extension KeychainRequest {
     /// Checks that the kind of keychain supports the limit.
     ///
     /// As on macOS, the data protection keychain always deletes and changes all items that match the query. The other
-    /// kind respects the limit.
+    /// kind of keychain respects the limit.
     private func checkLimit(_ purpose: Purpose) throws(KeychainError) {
         guard requestsDataProtection, let limit else { return }
         switch purpose {
@@ -194,8 +194,8 @@ extension PersistentReference {
 extension KeychainRecord {
     /// Whether the item could leave the device.
     ///
-    /// It could not if it requires authentication or is in the TPM.
+    /// It could not leave the device if it requires authentication or is in the TPM.
     ///
-    /// As on Apple's systems, "this device only" does not prevent it. Items never actually leave this machine.
+    /// As on Apple's systems, "this device only" does not affect the result. Items never actually leave this machine.
     var maySynchronize: Bool { !protection.isConstrained && attributes["tkid"] == nil }
 }

@@ -4,8 +4,8 @@ internal import WhorlService
 
 /// Creates the result of a call.
 ///
-/// A single kind of result is returned directly, several in a dictionary. A single item is returned directly, several
-/// in an array.
+/// A single kind of result is returned directly, and several kinds in a dictionary. A single item is returned directly,
+/// and several items in an array.
 struct KeychainResult {
     let request: KeychainRequest
     let values: ProtectedValues
@@ -18,13 +18,13 @@ struct KeychainResult {
     /// The outcome for the found items.
     enum Outcome {
         case object(AnyObject?)
-        /// The numbers of items that can never be opened again or were tampered with. They are left out.
+        /// The numbers of items that can never be opened again or were tampered with. These items are left out.
         case dead([Int64])
     }
 
     /// The outcome for one item's value.
     enum Value {
-        /// The value; `nil` if it was not requested, or for a key in the TPM.
+        /// The value, or `nil` if it was not requested or belongs to a key in the TPM.
         case known(Data?)
         case dead
     }
@@ -64,9 +64,9 @@ struct KeychainResult {
         if request.returns == .reference { try checkObject(of: record) }
     }
 
-    /// Throws `errSecUnimplemented` for a password, which cannot be an object.
+    /// Throws `errSecUnimplemented` for a password, which cannot be returned as an object.
     ///
-    /// With other requested results, it is left out.
+    /// If other kinds of result are requested as well, the object is left out instead.
     private func checkObject(of record: KeychainRecord) throws(KeychainError) {
         switch record.itemClass {
         case .key, .certificate: break
@@ -76,7 +76,7 @@ struct KeychainResult {
 
     /// Returns the result for an item that was just added.
     ///
-    /// Its value does not require authentication yet.
+    /// The value of a new item does not require authentication yet.
     func object(
         added item: KeychainRow,
         _ made: NewKeychainContents
@@ -87,7 +87,9 @@ struct KeychainResult {
         }
     }
 
-    /// Returns the result for one item; `value` is `nil` if it is in the TPM or was not requested.
+    /// Returns the result for one item.
+    ///
+    /// The value is `nil` if it is in the TPM or was not requested.
     private func object(for item: KeychainRow, _ value: Data?) throws(KeychainError) -> AnyObject? {
         var parts: [String: AnyObject] = [:]
         if returns.contains(.data) {
@@ -111,7 +113,7 @@ struct KeychainResult {
         return whole(parts, KeychainResult.attributes(of: item))
     }
 
-    /// Combines the requested results of an item in one object.
+    /// Combines the requested results of an item into one object.
     func whole(_ parts: [String: AnyObject], _ attributes: @autoclosure () -> [String: AnyObject])
         -> AnyObject?
     {
@@ -152,7 +154,7 @@ struct KeychainResult {
     }
 }
 
-/// Results for identities. The value is the key's; the attributes are those of the certificate and the key.
+/// Results for identities. The value is that of the key, and the attributes are those of the certificate and the key.
 extension KeychainResult {
     /// Returns the result for the found identities, and prompts the owner if protected values are requested.
     func outcome(of identities: [StoredIdentity]) throws(KeychainError) -> Outcome {
@@ -169,7 +171,7 @@ extension KeychainResult {
 
     /// Returns the result for an identity that was just added.
     ///
-    /// Its values do not require authentication yet.
+    /// The values of a new identity do not require authentication yet.
     func object(
         added stored: StoredIdentity,
         _ identity: SecIdentity,
@@ -209,7 +211,7 @@ extension KeychainResult {
         return .known(whole(parts, KeychainResult.attributes(of: identity)))
     }
 
-    /// Returns the object of a stored key; `nil` if a program stored bytes as a key that are not a key.
+    /// Returns the object for a stored key, or `nil` if a program stored bytes that are not a key.
     private func key(of row: KeychainRow, _ value: Data?) throws(KeychainError) -> SecKey? {
         do {
             return try ItemReferences.object(for: row, value, boundContext) as? SecKey

@@ -26,7 +26,7 @@ struct ProtectedValues {
 
     /// The maximum size in bytes of a value that the TPM seals.
     ///
-    /// It is one byte smaller than the maximum size of a secret, because a leading byte allows empty values.
+    /// This is one byte less than the maximum size of a secret, because a leading byte is added to allow empty values.
     static let longest = (1 << 20) - 1
 
     /// Seals a value.
@@ -56,13 +56,13 @@ struct ProtectedValues {
     /// The outcome of opening a value.
     enum Opened {
         case value(Data)
-        /// The value can never be opened again: the TPM reports that the enrolled fingers have changed.
+        /// The value can never be opened again, because the TPM reports that the enrolled fingers have changed.
         case dead
     }
 
     /// Opens the value of an item, and prompts the owner if needed.
     ///
-    /// - Throws: The status for the reason why the owner was not recognized or the TPM failed.
+    /// - Throws: A status that indicates why the owner was not recognized or the TPM failed.
     func open(_ item: SealedItem) throws(KeychainError) -> Opened {
         let mayAsk = interface == .allow
         let result = context.releaseBlocking(reason: prompt) {
@@ -121,7 +121,7 @@ private final class CallContext {
 
     /// The context, created when a value is first opened or sealed.
     ///
-    /// Most calls need none, and a context has a queue.
+    /// Most calls do not need a context, and each context has a queue.
     private(set) lazy var context: ContextCore = given ?? ContextCore { [parts] in parts }
 }
 
@@ -129,7 +129,7 @@ private final class CallContext {
 ///
 /// Foundation on Linux copies an `NSData` into a `Data` byte by byte, using the methods of the class. With the methods
 /// of Foundation's class, each byte takes 60 nanoseconds, which made `as? Data` the most expensive part of finding an
-/// item. With these, it takes 12.
+/// item. With the methods of this class, each byte takes 12 nanoseconds.
 final class ItemData: NSData {
     private let room: UnsafeMutableRawBufferPointer
 
@@ -165,6 +165,6 @@ final class ItemData: NSData {
         block(bytes, NSRange(location: 0, length: length), &isStopped)
     }
 
-    /// Archives can be read by programs that do not have this class.
+    /// The class that archives contain, so that programs without this class can read them.
     override var classForCoder: AnyClass { NSData.self }
 }

@@ -8,11 +8,11 @@ internal import WhorlContext
 
 /// Stores an item.
 ///
-/// Never prompts, even if the item is protected.
+/// This function never prompts, even if the item is protected.
 ///
 /// - Parameters:
-///   - attributes: Class, attributes, value, protection, and the requested kinds of result.
-///   - result: Receives the requested result (`kSecReturn…`); `nil` if no result is needed.
+///   - attributes: The class, attributes, value and protection of the item, and the requested kinds of result.
+///   - result: Receives the requested result (`kSecReturn…`). Pass `nil` if no result is needed.
 /// - Returns: `errSecSuccess`; `errSecDuplicateItem` if an item of the same class with the same identifying attributes
 ///   exists; `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`; `errSecNotAvailable` if the item cannot be
 ///   protected; `errSecDataNotAvailable`, `errSecInvalidKeyRef`, `errSecUnimplemented` if `result` cannot be returned;
@@ -32,12 +32,12 @@ public func SecItemAdd(
 
 /// Finds items and returns the requested results.
 ///
-/// Requesting the value of a protected item prompts the owner, using the context of the query or a new one for this
-/// call.
+/// Requesting the value of a protected item prompts the owner, using the context in the query or, if the query does not
+/// contain one, a new context for this call.
 ///
 /// - Parameters:
 ///   - query: The class, the attributes to match, the maximum number of items, and the requested kinds of result.
-///   - result: Receives the result; `nil` to check only whether items exist.
+///   - result: Receives the result. Pass `nil` to check only whether items exist.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound`, including for an item that can never be opened again;
 ///   `errSecUserCanceled`, `errSecInteractionNotAllowed`, `errSecAuthFailed` if the owner was not recognized;
 ///   `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`, `errSecNotAvailable`, `errSecIO`.
@@ -98,11 +98,11 @@ func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
     }
 }
 
-/// Calls for several items, which Apple's keychain does not have.
+/// Calls that handle several items together, which Apple's keychain does not offer.
 ///
 /// Each call takes effect completely or not at all, even if the program is killed.
 package enum SecItemBatch {
-    /// Stores items like ``SecItemAdd(_:_:)``, all or none.
+    /// Stores items in the same way as ``SecItemAdd(_:_:)``, either all of them or none.
     ///
     /// - Parameters:
     ///   - items: The dictionaries of the items; no results are returned.
@@ -117,7 +117,7 @@ package enum SecItemBatch {
         }
     }
 
-    /// Deletes all items that match any of the queries, like ``SecItemDelete(_:)``.
+    /// Deletes all items that match any of the queries, in the same way as ``SecItemDelete(_:)``.
     ///
     /// - Returns: The statuses of ``SecItemDelete(_:)``.
     package static func delete(_ queries: [CFDictionary]) -> OSStatus {

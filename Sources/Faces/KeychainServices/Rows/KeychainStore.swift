@@ -5,8 +5,8 @@ package import WhorlService
 
 /// The rows of the keychain that a program may use, with Apple's statuses as errors.
 ///
-/// The store never authenticates the owner; its callers enforce access controls. Its calls block the calling thread
-/// until the service has finished. They may be made from any thread, and each is a transaction.
+/// The store never authenticates the owner; its callers enforce access controls. Its methods block the calling thread
+/// until the service has finished. They may be called from any thread, and each call is a transaction.
 package struct KeychainStore: Sendable {
     private let rows: any KeychainRowService
 
@@ -18,7 +18,7 @@ package struct KeychainStore: Sendable {
     /// Items without a group are stored in the first one.
     package var groups: [String] { rows.groups }
 
-    /// Returns the group specified by a dictionary, or the program's own group.
+    /// Returns the group that a dictionary specifies, or the program's own group.
     ///
     /// - Throws: `errSecMissingEntitlement` for a group that the program may not use.
     package func group(_ named: String?) throws(KeychainError) -> String {
@@ -50,16 +50,16 @@ package struct KeychainStore: Sendable {
         try state(try rows.delete(matches))
     }
 
-    /// Returns whether the TPM reports that an item can never be opened again.
+    /// A function that returns whether the TPM reports that an item can never be opened again.
     package typealias IsDead = (KeychainRow) throws(KeychainError) -> Bool
 
-    /// Stores items, all or none.
+    /// Stores items, either all of them or none.
     ///
     /// - Parameters:
     ///   - new: The items, whose access groups must be among ``groups``.
-    ///   - replaced: Items to delete, unless they have changed or nothing is stored.
-    ///   - isDead: Returns whether an existing item with the same identifying attributes can never be opened again. If
-    ///     so, the new item replaces it.
+    ///   - replaced: Items to delete if the new items are stored, unless the old ones have changed.
+    ///   - isDead: A function that returns whether an existing item with the same identifying attributes can never be
+    ///     opened again. If so, the new item replaces it.
     /// - Returns: The stored items.
     /// - Throws: `errSecDuplicateItem`; `errSecNotAvailable` if an item requires a passcode and none is set, or if
     ///   nothing can be stored; `errSecDiskFull`, `errSecIO`.
@@ -74,19 +74,20 @@ package struct KeychainStore: Sendable {
         return stored ?? []
     }
 
-    /// Replaces the records and values of items, all or none.
+    /// Replaces the records and values of items, either all of them or none.
     ///
     /// If another caller changes one of the items between reading and writing, all items are read again.
     ///
     /// - Parameters:
     ///   - match: The items to change.
     ///   - limit: The maximum number of items.
-    ///   - change: Returns the new record and value of an item, or `nil` if they are unknown because another process or
-    ///     thread changed the item first. It receives items with their values, and may be called several times.
-    ///   - isDead: Returns whether an existing item with the new identifying attributes can never be opened again. If
-    ///     so, that item is deleted.
-    /// - Returns: The number of changed items; `nil` if `change` returned `nil` for one of them, and nothing was
-    ///   changed.
+    ///   - change: A function that returns the new record and value of an item, or `nil` if they are unknown because
+    ///     another process or thread changed the item first. The function receives items with their values, and may be
+    ///     called several times.
+    ///   - isDead: A function that returns whether an existing item with the new identifying attributes can never be
+    ///     opened again. If so, that item is deleted.
+    /// - Returns: The number of changed items, or `nil` if `change` returned `nil` for one of them. In that case,
+    ///   nothing was changed.
     /// - Throws: `errSecDuplicateItem` if two items would have the same identifying attributes, and nothing was
     ///   changed; otherwise the same errors as ``add(_:inPlaceOf:unless:)``.
     package func update(
@@ -109,12 +110,12 @@ package struct KeychainStore: Sendable {
 
     /// The maximum number of attempts.
     ///
-    /// An attempt is repeated after it deleted a row that can never be opened again, or if another caller changed a
-    /// row. A lock cannot replace this: a call may run the program's main loop while it waits for the service, and the
-    /// loop may start another call.
+    /// An attempt is repeated if it deleted a row that can never be opened again, or if another caller changed a row. A
+    /// lock cannot replace this: a call may run the program's main loop while it waits for the service, and the loop
+    /// may start another call.
     private static let tries = 1000
 
-    /// Repeats an attempt until it stores its rows; `nil` if the attempt returns `nil`.
+    /// Repeats an attempt until its rows are stored, or returns `nil` if the attempt returns `nil`.
     private func outcome(
         inPlaceOf replaced: [KeychainRowVersion] = [],
         unless isDead: IsDead,
@@ -144,7 +145,7 @@ package struct KeychainStore: Sendable {
     }
 }
 
-/// The access control of a record, with Apple's values.
+/// The access control of a record, using Apple's values.
 extension KeychainRecord {
     /// Creates a record.
     package init(

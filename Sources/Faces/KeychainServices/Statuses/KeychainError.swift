@@ -2,7 +2,7 @@
 
 package import WhorlService
 
-/// An error of a keychain call.
+/// An error that occurs in a keychain call.
 package struct KeychainError: Error, Sendable, Hashable {
     /// The status that the program receives.
     package let status: OSStatus

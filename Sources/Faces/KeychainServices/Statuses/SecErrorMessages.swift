@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The message of each status that this package returns.
+/// The message for each status that this package returns.
 let errorMessages: [OSStatus: String] = [
     errSecSuccess: "No error.",
     errSecUnimplemented: "The function or option is not implemented.",
@@ -25,12 +25,12 @@ let errorMessages: [OSStatus: String] = [
     errSecVerifyFailed: "The signature is not valid.",
 ]
 
-/// Returns the message of a status.
+/// Returns a message that describes a status.
 ///
 /// - Parameters:
 ///   - status: The status of a call.
 ///   - reserved: Ignored.
-/// - Returns: A sentence. For a status that this package never returns, `OSStatus` and the number.
+/// - Returns: The message. For a status that this package never returns, it consists of `OSStatus` and the number.
 @discardableResult
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
     (errorMessages[status] ?? "OSStatus \(status)") as NSString

@@ -5,7 +5,7 @@
 
 /// The service is not available.
 public let errSecServiceNotAvailable: OSStatus = -67585
-/// The client ID is not sufficient.
+/// The client ID is insufficient.
 public let errSecInsufficientClientID: OSStatus = -67586
 /// The device was reset.
 public let errSecDeviceReset: OSStatus = -67587
@@ -13,7 +13,7 @@ public let errSecDeviceReset: OSStatus = -67587
 public let errSecDeviceFailed: OSStatus = -67588
 /// The program could not be added to the ACL.
 public let errSecAppleAddAppACLSubject: OSStatus = -67589
-/// The public key is not complete.
+/// The public key is incomplete.
 public let errSecApplePublicKeyIncomplete: OSStatus = -67590
 /// The signature does not match.
 public let errSecAppleSignatureMismatch: OSStatus = -67591
@@ -33,11 +33,11 @@ public let errSecFileTooBig: OSStatus = -67597
 public let errSecInvalidDatabaseBlob: OSStatus = -67598
 /// The key blob is not valid.
 public let errSecInvalidKeyBlob: OSStatus = -67599
-/// The database blob is not compatible.
+/// The database blob is incompatible.
 public let errSecIncompatibleDatabaseBlob: OSStatus = -67600
-/// The key blob is not compatible.
+/// The key blob is incompatible.
 public let errSecIncompatibleKeyBlob: OSStatus = -67601
-/// The name of the host does not match.
+/// The host name does not match.
 public let errSecHostNameMismatch: OSStatus = -67602
 /// The critical extension flag is unknown.
 public let errSecUnknownCriticalExtensionFlag: OSStatus = -67603
@@ -49,7 +49,7 @@ public let errSecNoBasicConstraintsCA: OSStatus = -67605
 public let errSecInvalidAuthorityKeyID: OSStatus = -67606
 /// The subject key ID is not valid.
 public let errSecInvalidSubjectKeyID: OSStatus = -67607
-/// The key usage for policy is not valid.
+/// The key usage is not valid for the specified policy.
 public let errSecInvalidKeyUsageForPolicy: OSStatus = -67608
 /// The extended key usage is not valid.
 public let errSecInvalidExtendedKeyUsage: OSStatus = -67609
@@ -57,7 +57,7 @@ public let errSecInvalidExtendedKeyUsage: OSStatus = -67609
 public let errSecInvalidIDLinkage: OSStatus = -67610
 /// The chain of certificates is too long.
 public let errSecPathLengthConstraintExceeded: OSStatus = -67611
-/// The root is not valid.
+/// The root certificate is not valid.
 public let errSecInvalidRoot: OSStatus = -67612
 /// The CRL has expired.
 public let errSecCRLExpired: OSStatus = -67613
@@ -67,7 +67,7 @@ public let errSecCRLNotValidYet: OSStatus = -67614
 public let errSecCRLNotFound: OSStatus = -67615
 /// The CRL server did not respond.
 public let errSecCRLServerDown: OSStatus = -67616
-/// The address of the CRL is not valid.
+/// The URI of the CRL is not valid.
 public let errSecCRLBadURI: OSStatus = -67617
 /// The certificate extension is unknown.
 public let errSecUnknownCertExtension: OSStatus = -67618
@@ -75,21 +75,21 @@ public let errSecUnknownCertExtension: OSStatus = -67618
 public let errSecUnknownCRLExtension: OSStatus = -67619
 /// The CRL is not trusted.
 public let errSecCRLNotTrusted: OSStatus = -67620
-/// The policy of the CRL was not met.
+/// The CRL policy was not met.
 public let errSecCRLPolicyFailed: OSStatus = -67621
-/// The IDP failed.
+/// The issuing distribution point is not valid.
 public let errSecIDPFailure: OSStatus = -67622
-/// No e-mail address of the message was found in the certificate.
+/// An email address in the message was not found in the certificate.
 public let errSecSMIMEEmailAddressesNotFound: OSStatus = -67623
-/// The SMIME extended key usage is not valid.
+/// The S/MIME extended key usage is not valid.
 public let errSecSMIMEBadExtendedKeyUsage: OSStatus = -67624
-/// The SMIME key usage is not valid.
+/// The S/MIME key usage is not valid.
 public let errSecSMIMEBadKeyUsage: OSStatus = -67625
-/// The SMIME key usage is not marked as critical.
+/// The S/MIME key usage is not marked as critical.
 public let errSecSMIMEKeyUsageNotCritical: OSStatus = -67626
-/// The SMIME certificate has no e-mail address.
+/// The S/MIME certificate does not contain an email address.
 public let errSecSMIMENoEmailAddress: OSStatus = -67627
-/// The SMIME subject alternative name is not marked as critical.
+/// The S/MIME subject alternative name is not marked as critical.
 public let errSecSMIMESubjAltNameNotCritical: OSStatus = -67628
 /// The SSL extended key usage is not valid.
 public let errSecSSLBadExtendedKeyUsage: OSStatus = -67629
@@ -101,11 +101,11 @@ public let errSecOCSPBadRequest: OSStatus = -67631
 public let errSecOCSPUnavailable: OSStatus = -67632
 /// The OCSP status is unknown.
 public let errSecOCSPStatusUnrecognized: OSStatus = -67633
-/// The data ends too early.
+/// The end of the data was reached unexpectedly.
 public let errSecEndOfData: OSStatus = -67634
-/// The check for certificate revocation is not complete.
+/// The certificate revocation check is incomplete.
 public let errSecIncompleteCertRevocationCheck: OSStatus = -67635
-/// The network failed.
+/// A network failure occurred.
 public let errSecNetworkFailure: OSStatus = -67636
 /// The OCSP response does not lead to a trusted certificate.
 public let errSecOCSPNotTrustedToAnchor: OSStatus = -67637
@@ -119,7 +119,7 @@ public let errSecOCSPNoSigner: OSStatus = -67640
 public let errSecOCSPResponderMalformedReq: OSStatus = -67641
 /// The OCSP responder had an internal error.
 public let errSecOCSPResponderInternalError: OSStatus = -67642
-/// The OCSP responder is busy; try later.
+/// The OCSP responder is busy; try again later.
 public let errSecOCSPResponderTryLater: OSStatus = -67643
 /// The OCSP responder requires a signature.
 public let errSecOCSPResponderSignatureRequired: OSStatus = -67644
@@ -129,11 +129,11 @@ public let errSecOCSPResponderUnauthorized: OSStatus = -67645
 public let errSecOCSPResponseNonceMismatch: OSStatus = -67646
 /// The length of the code signing certificate chain is not valid.
 public let errSecCodeSigningBadCertChainLength: OSStatus = -67647
-/// The code signing certificate has no basic constraints.
+/// The code signing certificate does not contain basic constraints.
 public let errSecCodeSigningNoBasicConstraints: OSStatus = -67648
 /// The path length constraint of the code signing certificate is not valid.
 public let errSecCodeSigningBadPathLengthConstraint: OSStatus = -67649
-/// The code signing certificate has no extended key usage.
+/// The code signing certificate does not contain an extended key usage.
 public let errSecCodeSigningNoExtendedKeyUsage: OSStatus = -67650
 /// The code was signed with a development certificate.
 public let errSecCodeSigningDevelopment: OSStatus = -67651
@@ -141,7 +141,7 @@ public let errSecCodeSigningDevelopment: OSStatus = -67651
 public let errSecResourceSignBadCertChainLength: OSStatus = -67652
 /// The extended key usage of the resource signing certificate is not valid.
 public let errSecResourceSignBadExtKeyUsage: OSStatus = -67653
-/// The trust settings deny trust.
+/// The trust setting for this policy is Deny.
 public let errSecTrustSettingDeny: OSStatus = -67654
 /// The subject name is not valid.
 public let errSecInvalidSubjectName: OSStatus = -67655
@@ -161,9 +161,9 @@ public let errSecMobileMeServerAlreadyExists: OSStatus = -67661
 public let errSecMobileMeServerServiceErr: OSStatus = -67662
 /// A MobileMe request is already pending.
 public let errSecMobileMeRequestAlreadyPending: OSStatus = -67663
-/// A MobileMe request is not pending.
+/// No MobileMe request is pending.
 public let errSecMobileMeNoRequestPending: OSStatus = -67664
-/// The verification of the MobileMe CSR failed.
+/// The MobileMe certificate signing request could not be verified.
 public let errSecMobileMeCSRVerifyFailure: OSStatus = -67665
 /// The MobileMe consistency check failed.
 public let errSecMobileMeFailedConsistencyCheck: OSStatus = -67666
@@ -173,7 +173,7 @@ public let errSecNotInitialized: OSStatus = -67667
 public let errSecInvalidHandleUsage: OSStatus = -67668
 /// The PVC referent was not found.
 public let errSecPVCReferentNotFound: OSStatus = -67669
-/// The integrity check of the function failed.
+/// A function failed its integrity check.
 public let errSecFunctionIntegrityFail: OSStatus = -67670
 /// An internal error occurred.
 public let errSecInternalError: OSStatus = -67671
@@ -187,15 +187,15 @@ public let errSecMDSError: OSStatus = -67674
 public let errSecInvalidPointer: OSStatus = -67675
 /// The self check failed.
 public let errSecSelfCheckFailed: OSStatus = -67676
-/// The function failed.
+/// A function failed.
 public let errSecFunctionFailed: OSStatus = -67677
-/// The verification of the module manifest failed.
+/// The module manifest could not be verified.
 public let errSecModuleManifestVerifyFailed: OSStatus = -67678
 /// The GUID is not valid.
 public let errSecInvalidGUID: OSStatus = -67679
 /// The handle is not valid.
 public let errSecInvalidHandle: OSStatus = -67680
-/// The DB list is not valid.
+/// The database list is not valid.
 public let errSecInvalidDBList: OSStatus = -67681
 /// The passthrough ID is not valid.
 public let errSecInvalidPassthroughID: OSStatus = -67682
@@ -225,13 +225,13 @@ public let errSecInvalidQuery: OSStatus = -67693
 public let errSecInvalidValue: OSStatus = -67694
 /// The callback failed.
 public let errSecCallbackFailed: OSStatus = -67695
-/// The deletion of the ACL failed.
+/// The ACL could not be deleted.
 public let errSecACLDeleteFailed: OSStatus = -67696
-/// The replacement of the ACL failed.
+/// The ACL could not be replaced.
 public let errSecACLReplaceFailed: OSStatus = -67697
 /// The entry could not be added to the ACL.
 public let errSecACLAddFailed: OSStatus = -67698
-/// The change of the ACL failed.
+/// The ACL could not be changed.
 public let errSecACLChangeFailed: OSStatus = -67699
 /// The access credentials are not valid.
 public let errSecInvalidAccessCredentials: OSStatus = -67700
@@ -239,7 +239,7 @@ public let errSecInvalidAccessCredentials: OSStatus = -67700
 public let errSecInvalidACL: OSStatus = -67702
 /// The sample value is not valid.
 public let errSecInvalidSampleValue: OSStatus = -67703
-/// The version is not compatible.
+/// The version is incompatible.
 public let errSecIncompatibleVersion: OSStatus = -67704
 /// The privilege is not granted.
 public let errSecPrivilegeNotGranted: OSStatus = -67705
@@ -295,7 +295,7 @@ public let errSecAlgorithmMismatch: OSStatus = -67730
 public let errSecKeyUsageIncorrect: OSStatus = -67731
 /// The key blob type is incorrect.
 public let errSecKeyBlobTypeIncorrect: OSStatus = -67732
-/// The key header is not consistent.
+/// The key header is inconsistent.
 public let errSecKeyHeaderInconsistent: OSStatus = -67733
 /// The key format is not supported.
 public let errSecUnsupportedKeyFormat: OSStatus = -67734
@@ -323,121 +323,121 @@ public let errSecInvalidInputVector: OSStatus = -67744
 public let errSecInvalidOutputVector: OSStatus = -67745
 /// The context is not valid.
 public let errSecInvalidContext: OSStatus = -67746
-/// The attribute key is not valid.
+/// The key attribute is not valid.
 public let errSecInvalidAttributeKey: OSStatus = -67748
-/// The attribute key is missing.
+/// The key attribute is missing.
 public let errSecMissingAttributeKey: OSStatus = -67749
-/// The attribute initialization vector is not valid.
+/// The initialization vector attribute is not valid.
 public let errSecInvalidAttributeInitVector: OSStatus = -67750
-/// The attribute initialization vector is missing.
+/// The initialization vector attribute is missing.
 public let errSecMissingAttributeInitVector: OSStatus = -67751
-/// The attribute salt is not valid.
+/// The salt attribute is not valid.
 public let errSecInvalidAttributeSalt: OSStatus = -67752
-/// The attribute salt is missing.
+/// The salt attribute is missing.
 public let errSecMissingAttributeSalt: OSStatus = -67753
-/// The attribute padding is not valid.
+/// The padding attribute is not valid.
 public let errSecInvalidAttributePadding: OSStatus = -67754
-/// The attribute padding is missing.
+/// The padding attribute is missing.
 public let errSecMissingAttributePadding: OSStatus = -67755
-/// The attribute random is not valid.
+/// The random number attribute is not valid.
 public let errSecInvalidAttributeRandom: OSStatus = -67756
-/// The attribute random is missing.
+/// The random number attribute is missing.
 public let errSecMissingAttributeRandom: OSStatus = -67757
-/// The attribute seed is not valid.
+/// The seed attribute is not valid.
 public let errSecInvalidAttributeSeed: OSStatus = -67758
-/// The attribute seed is missing.
+/// The seed attribute is missing.
 public let errSecMissingAttributeSeed: OSStatus = -67759
-/// The attribute passphrase is not valid.
+/// The passphrase attribute is not valid.
 public let errSecInvalidAttributePassphrase: OSStatus = -67760
-/// The attribute passphrase is missing.
+/// The passphrase attribute is missing.
 public let errSecMissingAttributePassphrase: OSStatus = -67761
-/// The attribute key length is not valid.
+/// The key length attribute is not valid.
 public let errSecInvalidAttributeKeyLength: OSStatus = -67762
-/// The attribute key length is missing.
+/// The key length attribute is missing.
 public let errSecMissingAttributeKeyLength: OSStatus = -67763
-/// The attribute block size is not valid.
+/// The block size attribute is not valid.
 public let errSecInvalidAttributeBlockSize: OSStatus = -67764
-/// The attribute block size is missing.
+/// The block size attribute is missing.
 public let errSecMissingAttributeBlockSize: OSStatus = -67765
-/// The attribute output size is not valid.
+/// The output size attribute is not valid.
 public let errSecInvalidAttributeOutputSize: OSStatus = -67766
-/// The attribute output size is missing.
+/// The output size attribute is missing.
 public let errSecMissingAttributeOutputSize: OSStatus = -67767
-/// The rounds are not valid.
+/// The rounds attribute is not valid.
 public let errSecInvalidAttributeRounds: OSStatus = -67768
-/// The rounds are missing.
+/// The rounds attribute is missing.
 public let errSecMissingAttributeRounds: OSStatus = -67769
-/// The algorithm parameters are not valid.
+/// The algorithm parameters attribute is not valid.
 public let errSecInvalidAlgorithmParms: OSStatus = -67770
-/// The algorithm parameters are missing.
+/// The algorithm parameters attribute is missing.
 public let errSecMissingAlgorithmParms: OSStatus = -67771
-/// The attribute label is not valid.
+/// The label attribute is not valid.
 public let errSecInvalidAttributeLabel: OSStatus = -67772
-/// The attribute label is missing.
+/// The label attribute is missing.
 public let errSecMissingAttributeLabel: OSStatus = -67773
-/// The attribute key type is not valid.
+/// The key type attribute is not valid.
 public let errSecInvalidAttributeKeyType: OSStatus = -67774
-/// The attribute key type is missing.
+/// The key type attribute is missing.
 public let errSecMissingAttributeKeyType: OSStatus = -67775
-/// The attribute mode is not valid.
+/// The mode attribute is not valid.
 public let errSecInvalidAttributeMode: OSStatus = -67776
-/// The attribute mode is missing.
+/// The mode attribute is missing.
 public let errSecMissingAttributeMode: OSStatus = -67777
-/// The effective bits are not valid.
+/// The effective bits attribute is not valid.
 public let errSecInvalidAttributeEffectiveBits: OSStatus = -67778
-/// The effective bits are missing.
+/// The effective bits attribute is missing.
 public let errSecMissingAttributeEffectiveBits: OSStatus = -67779
-/// The attribute start date is not valid.
+/// The start date attribute is not valid.
 public let errSecInvalidAttributeStartDate: OSStatus = -67780
-/// The attribute start date is missing.
+/// The start date attribute is missing.
 public let errSecMissingAttributeStartDate: OSStatus = -67781
-/// The attribute end date is not valid.
+/// The end date attribute is not valid.
 public let errSecInvalidAttributeEndDate: OSStatus = -67782
-/// The attribute end date is missing.
+/// The end date attribute is missing.
 public let errSecMissingAttributeEndDate: OSStatus = -67783
-/// The attribute version is not valid.
+/// The version attribute is not valid.
 public let errSecInvalidAttributeVersion: OSStatus = -67784
-/// The attribute version is missing.
+/// The version attribute is missing.
 public let errSecMissingAttributeVersion: OSStatus = -67785
-/// The attribute prime is not valid.
+/// The prime attribute is not valid.
 public let errSecInvalidAttributePrime: OSStatus = -67786
-/// The attribute prime is missing.
+/// The prime attribute is missing.
 public let errSecMissingAttributePrime: OSStatus = -67787
-/// The attribute base is not valid.
+/// The base attribute is not valid.
 public let errSecInvalidAttributeBase: OSStatus = -67788
-/// The attribute base is missing.
+/// The base attribute is missing.
 public let errSecMissingAttributeBase: OSStatus = -67789
-/// The attribute subprime is not valid.
+/// The subprime attribute is not valid.
 public let errSecInvalidAttributeSubprime: OSStatus = -67790
-/// The attribute subprime is missing.
+/// The subprime attribute is missing.
 public let errSecMissingAttributeSubprime: OSStatus = -67791
-/// The attribute iteration count is not valid.
+/// The iteration count attribute is not valid.
 public let errSecInvalidAttributeIterationCount: OSStatus = -67792
-/// The attribute iteration count is missing.
+/// The iteration count attribute is missing.
 public let errSecMissingAttributeIterationCount: OSStatus = -67793
-/// The attribute DLDB handle is not valid.
+/// The DLDB handle attribute is not valid.
 public let errSecInvalidAttributeDLDBHandle: OSStatus = -67794
-/// The attribute DLDB handle is missing.
+/// The DLDB handle attribute is missing.
 public let errSecMissingAttributeDLDBHandle: OSStatus = -67795
-/// The attribute access credentials are not valid.
+/// The access credentials attribute is not valid.
 public let errSecInvalidAttributeAccessCredentials: OSStatus = -67796
-/// The attribute access credentials are missing.
+/// The access credentials attribute is missing.
 public let errSecMissingAttributeAccessCredentials: OSStatus = -67797
-/// The attribute public key format is not valid.
+/// The public key format attribute is not valid.
 public let errSecInvalidAttributePublicKeyFormat: OSStatus = -67798
-/// The attribute public key format is missing.
+/// The public key format attribute is missing.
 public let errSecMissingAttributePublicKeyFormat: OSStatus = -67799
-/// The attribute private key format is not valid.
+/// The private key format attribute is not valid.
 public let errSecInvalidAttributePrivateKeyFormat: OSStatus = -67800
-/// The attribute private key format is missing.
+/// The private key format attribute is missing.
 public let errSecMissingAttributePrivateKeyFormat: OSStatus = -67801
-/// The attribute symmetric key format is not valid.
+/// The symmetric key format attribute is not valid.
 public let errSecInvalidAttributeSymmetricKeyFormat: OSStatus = -67802
-/// The attribute symmetric key format is missing.
+/// The symmetric key format attribute is missing.
 public let errSecMissingAttributeSymmetricKeyFormat: OSStatus = -67803
-/// The attribute wrapped key format is not valid.
+/// The wrapped key format attribute is not valid.
 public let errSecInvalidAttributeWrappedKeyFormat: OSStatus = -67804
-/// The attribute wrapped key format is missing.
+/// The wrapped key format attribute is missing.
 public let errSecMissingAttributeWrappedKeyFormat: OSStatus = -67805
 /// The staged operation is in progress.
 public let errSecStagedOperationInProgress: OSStatus = -67806
@@ -447,19 +447,19 @@ public let errSecStagedOperationNotStarted: OSStatus = -67807
 public let errSecQuerySizeUnknown: OSStatus = -67809
 /// The block size does not match.
 public let errSecBlockSizeMismatch: OSStatus = -67810
-/// The public key is not consistent.
+/// The public key is inconsistent.
 public let errSecPublicKeyInconsistent: OSStatus = -67811
-/// The verification of the device failed.
+/// The device could not be verified.
 public let errSecDeviceVerifyFailed: OSStatus = -67812
 /// The login name is not valid.
 public let errSecInvalidLoginName: OSStatus = -67813
-/// The user is logged in already.
+/// The user is already logged in.
 public let errSecAlreadyLoggedIn: OSStatus = -67814
 /// The digest algorithm is not valid.
 public let errSecInvalidDigestAlgorithm: OSStatus = -67815
 /// The CRL group is not valid.
 public let errSecInvalidCRLGroup: OSStatus = -67816
-/// The certificate cannot be used for this.
+/// The certificate cannot be used for this operation.
 public let errSecCertificateCannotOperate: OSStatus = -67817
 /// The certificate has expired.
 public let errSecCertificateExpired: OSStatus = -67818
@@ -469,7 +469,7 @@ public let errSecCertificateNotValidYet: OSStatus = -67819
 public let errSecCertificateRevoked: OSStatus = -67820
 /// The certificate is suspended.
 public let errSecCertificateSuspended: OSStatus = -67821
-/// The credentials are not sufficient.
+/// The credentials are insufficient.
 public let errSecInsufficientCredentials: OSStatus = -67822
 /// The action is not valid.
 public let errSecInvalidAction: OSStatus = -67823
@@ -505,7 +505,7 @@ public let errSecInvalidReason: OSStatus = -67837
 public let errSecInvalidRequestInputs: OSStatus = -67838
 /// The response vector is not valid.
 public let errSecInvalidResponseVector: OSStatus = -67839
-/// The stop on policy is not valid.
+/// The stop-on policy is not valid.
 public let errSecInvalidStopOnPolicy: OSStatus = -67840
 /// The tuple is not valid.
 public let errSecInvalidTuple: OSStatus = -67841
@@ -537,13 +537,13 @@ public let errSecInvalidEncoding: OSStatus = -67853
 public let errSecInvalidValidityPeriod: OSStatus = -67854
 /// The requester is not valid.
 public let errSecInvalidRequestor: OSStatus = -67855
-/// The descriptor of the request is not valid.
+/// The request descriptor is not valid.
 public let errSecRequestDescriptor: OSStatus = -67856
 /// The bundle information is not valid.
 public let errSecInvalidBundleInfo: OSStatus = -67857
 /// The CRL index is not valid.
 public let errSecInvalidCRLIndex: OSStatus = -67858
-/// The fields have no values.
+/// The fields do not have values.
 public let errSecNoFieldValues: OSStatus = -67859
 /// The field format is not supported.
 public let errSecUnsupportedFieldFormat: OSStatus = -67860
@@ -559,13 +559,13 @@ public let errSecUnsupportedNumIndexes: OSStatus = -67864
 public let errSecUnsupportedNumRecordTypes: OSStatus = -67865
 /// A field was specified more than once.
 public let errSecFieldSpecifiedMultiple: OSStatus = -67866
-/// The field format is not compatible.
+/// The field format is incompatible.
 public let errSecIncompatibleFieldFormat: OSStatus = -67867
 /// The parsing module is not valid.
 public let errSecInvalidParsingModule: OSStatus = -67868
 /// The database is locked.
 public let errSecDatabaseLocked: OSStatus = -67869
-/// The store is open.
+/// The data store is already open.
 public let errSecDatastoreIsOpen: OSStatus = -67870
 /// The value is missing.
 public let errSecMissingValue: OSStatus = -67871
@@ -575,7 +575,7 @@ public let errSecUnsupportedQueryLimits: OSStatus = -67872
 public let errSecUnsupportedNumSelectionPreds: OSStatus = -67873
 /// The operator is not supported.
 public let errSecUnsupportedOperator: OSStatus = -67874
-/// The DB location is not valid.
+/// The database location is not valid.
 public let errSecInvalidDBLocation: OSStatus = -67875
 /// The access request is not valid.
 public let errSecInvalidAccessRequest: OSStatus = -67876
@@ -597,19 +597,19 @@ public let errSecTimestampInvalid: OSStatus = -67883
 public let errSecTimestampNotTrusted: OSStatus = -67884
 /// The timestamp service is not available.
 public let errSecTimestampServiceNotAvailable: OSStatus = -67885
-/// The algorithm of the timestamp is not valid.
+/// The timestamp algorithm is not valid.
 public let errSecTimestampBadAlg: OSStatus = -67886
 /// The timestamp request is not valid.
 public let errSecTimestampBadRequest: OSStatus = -67887
-/// The data format of the timestamp is not valid.
+/// The timestamp data format is not valid.
 public let errSecTimestampBadDataFormat: OSStatus = -67888
-/// The timestamp time is not available.
+/// The time source for the timestamp is not available.
 public let errSecTimestampTimeNotAvailable: OSStatus = -67889
-/// The policy of the timestamp was not accepted.
+/// The timestamp policy was not accepted.
 public let errSecTimestampUnacceptedPolicy: OSStatus = -67890
-/// The extension of the timestamp was not accepted.
+/// The timestamp extension was not accepted.
 public let errSecTimestampUnacceptedExtension: OSStatus = -67891
-/// The timestamp additional information is not available.
+/// The additional information for the timestamp is not available.
 public let errSecTimestampAddInfoNotAvailable: OSStatus = -67892
 /// The timestamp system failed.
 public let errSecTimestampSystemFailure: OSStatus = -67893
@@ -617,11 +617,11 @@ public let errSecTimestampSystemFailure: OSStatus = -67893
 public let errSecSigningTimeMissing: OSStatus = -67894
 /// The timestamp request was rejected.
 public let errSecTimestampRejection: OSStatus = -67895
-/// The timestamp request is waiting and will be answered later.
+/// The timestamp request is waiting, and a response will follow later.
 public let errSecTimestampWaiting: OSStatus = -67896
-/// The timestamp response warns of an imminent revocation.
+/// The timestamp response contains a revocation warning.
 public let errSecTimestampRevocationWarning: OSStatus = -67897
-/// The timestamp response notifies of a revocation.
+/// The timestamp response contains a revocation notification.
 public let errSecTimestampRevocationNotification: OSStatus = -67898
 /// The certificate policy is not allowed.
 public let errSecCertificatePolicyNotAllowed: OSStatus = -67899
@@ -629,7 +629,7 @@ public let errSecCertificatePolicyNotAllowed: OSStatus = -67899
 public let errSecCertificateNameNotAllowed: OSStatus = -67900
 /// The certificate is valid for too long.
 public let errSecCertificateValidityPeriodTooLong: OSStatus = -67901
-/// The certificate belongs to a certificate authority, which is not allowed.
+/// The certificate is that of a certificate authority, which is not allowed.
 public let errSecCertificateIsCA: OSStatus = -67902
 /// The certificate has a duplicate extension.
 public let errSecCertificateDuplicateExtension: OSStatus = -67903

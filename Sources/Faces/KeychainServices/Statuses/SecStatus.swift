@@ -42,7 +42,7 @@ public let errSecDecode: OSStatus = -26275
 public let errSecInvalidRecord: OSStatus = -67701
 /// The key cannot be used for the operation.
 public let errSecInvalidKeyRef: OSStatus = -67712
-/// The algorithm is not supported, or not for this key.
+/// The algorithm is not supported, or the key does not support it.
 public let errSecInvalidAlgorithm: OSStatus = -67747
 /// The signature is invalid.
 public let errSecVerifyFailed: OSStatus = -67808
@@ -81,7 +81,7 @@ public let errSecDataTooLarge: OSStatus = -25302
 public let errSecNoSuchAttr: OSStatus = -25303
 /// The reference to the item is not valid.
 public let errSecInvalidItemRef: OSStatus = -25304
-/// The search is not valid.
+/// The search reference is not valid.
 public let errSecInvalidSearchRef: OSStatus = -25305
 /// The item class does not exist.
 public let errSecNoSuchClass: OSStatus = -25306
@@ -101,13 +101,13 @@ public let errSecNoCertificateModule: OSStatus = -25313
 public let errSecNoPolicyModule: OSStatus = -25314
 /// The data of the item cannot be changed.
 public let errSecDataNotModifiable: OSStatus = -25317
-/// A certificate of the chain was not found.
+/// A certificate in the chain was not found.
 public let errSecCreateChainFailed: OSStatus = -25318
-/// The domain of settings is not valid.
+/// The preferences domain is not valid.
 public let errSecInvalidPrefsDomain: OSStatus = -25319
 /// The machine is not fully awake.
 public let errSecInDarkWake: OSStatus = -25320
-/// The access control list is not a simple one.
+/// The access control list is not in standard simple form.
 public let errSecACLNotSimple: OSStatus = -25240
 /// The policy was not found.
 public let errSecPolicyNotFound: OSStatus = -25241
@@ -137,5 +137,5 @@ public let errSecInvalidTrustSettings: OSStatus = -25262
 public let errSecNoTrustSettings: OSStatus = -25263
 /// The PKCS #12 file is damaged, or its password is wrong.
 public let errSecPkcs12VerifyFailure: OSStatus = -25264
-/// The certificate was not signed by the next certificate of the chain.
+/// The certificate was not signed by the next certificate in the chain.
 public let errSecNotSigner: OSStatus = -26267

@@ -11,7 +11,7 @@ extension LAContext: Observable {}
 extension LAContext {
     /// Returns a setting.
     ///
-    /// Observers that track it are notified when it changes.
+    /// Observers that track the setting are notified when it changes.
     func setting<Value>(
         _ property: KeyPath<LAContext, Value>,
         _ value: KeyPath<ContextSettings, Value>
@@ -20,7 +20,7 @@ extension LAContext {
         return core.settings[keyPath: value]
     }
 
-    /// Changes a setting and notifies the observers that track it.
+    /// Changes a setting, and notifies the observers that track the setting.
     func set<Value>(
         _ property: KeyPath<LAContext, Value>,
         _ value: WritableKeyPath<ContextSettings, Value>,
@@ -31,7 +31,7 @@ extension LAContext {
         }
     }
 
-    /// Notifies the observers of ``evaluatedPolicyDomainState`` when it changes, without retaining the context.
+    /// Starts to notify observers of changes to ``evaluatedPolicyDomainState``, without retaining the context.
     func trackDomainState() {
         core.onDomainStateChange { [weak self] in
             guard let self else { return }

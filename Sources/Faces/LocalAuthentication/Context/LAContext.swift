@@ -13,31 +13,33 @@ internal import WhorlService
 ///         open()
 ///     }
 ///
-/// Names and behavior are those of Apple's class. Creating a context is cheap: the first call that needs the reader and
-/// the store opens them. The prompt appears in the terminal unless the program sets a presenter (see the module
-/// `LocalAuthenticationPrompts`).
+/// The class has the same names and behavior as Apple's. Creating a context is cheap, because the reader and the store
+/// are opened only when a call first needs them. The prompt appears in the terminal unless the program sets a presenter
+/// (see the module `LocalAuthenticationPrompts`).
 ///
-/// On Linux, it differs as follows:
+/// On Linux, the class differs as follows:
 ///
 /// - An enrolled finger can be evaluated even if no passcode is set. Apple's systems return `passcodeNotSet` because
-///   their biometry depends on the passcode; here the passcode is an independent method.
+///   biometry depends on the passcode there. On Linux, the passcode is an independent method.
 /// - An empty or blank reason fails with ``LAError/invalidContext`` before any prompt. On Apple's systems, it raises an
-///   exception. Only this code means that the call is wrong, rather than the user or the machine.
-/// - `canEvaluatePolicy` and the properties that query the machine may be called from a reply and from any thread.
+///   exception. This is the only code that indicates an incorrect call, rather than a problem with the user or the
+///   machine.
+/// - You can call `canEvaluatePolicy` and read the properties that query the machine from a reply block and from any
+///   thread.
 /// - Canceling the task of the `async` variant ends the evaluation with ``LAError/appCancel``.
 ///
 /// A context evaluates one policy at a time. Starting a second evaluation while one is running fails with
 /// ``LAError/systemCancel`` and does not affect the first one.
 ///
-/// It is `@unchecked Sendable` because the compiler cannot check an open class. All of its state is in its core,
-/// protected by the core's lock `state`. A subclass must protect the state that it adds.
+/// The class is `@unchecked Sendable` because the compiler cannot check an open class. All of its state is stored in
+/// `core` and protected by the core's `state` lock. A subclass must protect any state that it adds.
 open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
     /// The state and operations of this context.
     package let core: ContextCore
     /// The registrar of the observers of this context's properties.
     let registrar = ObservationRegistrar()
 
-    /// Creates a context for the readers and the enrolled fingers of this machine.
+    /// Creates a context that uses this machine's fingerprint readers and enrolled fingers.
     public override init() {
         let parts = ContextParts.current
         core = ContextCore { parts }
@@ -45,22 +47,21 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         trackDomainState()
     }
 
-    /// Releasing a context ends its evaluation with ``LAError/appCancel``.
+    /// Ends an evaluation in progress with ``LAError/appCancel``.
     deinit { core.invalidate() }
 
     // MARK: - Queries
 
-    /// Returns whether an evaluation could succeed now.
+    /// Returns whether an evaluation of a policy could succeed now.
     ///
-    /// It never prompts and never opens the reader. It blocks the caller while it searches for readers and reads the
-    /// store. Do not store the result, because it can change at any time.
+    /// This method never prompts the user and never opens the reader. It blocks the caller while it searches for
+    /// readers and reads the store. Do not store the result, because it can change at any time.
     ///
     /// - Parameters:
     ///   - policy: The policy to check.
-    ///   - error: A pointer that receives an `NSError` of ``LAErrorDomain``. It is set to `nil` if the result is
-    ///     `true`.
-    /// - Returns: Whether an evaluation could succeed. A success for a biometric policy also sets
-    ///   ``evaluatedPolicyDomainState``.
+    ///   - error: On failure, receives an `NSError` in the domain ``LAErrorDomain``. On success, it is set to `nil`.
+    /// - Returns: `true` if an evaluation could succeed; otherwise, `false`. For a biometric policy, a successful check
+    ///   also sets ``evaluatedPolicyDomainState``.
     @discardableResult
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
         do throws(LAError) {
@@ -73,14 +74,16 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         }
     }
 
-    /// Evaluates a policy, which prompts the user, and returns immediately.
+    /// Evaluates a policy, prompting the user if necessary, and returns immediately.
     ///
-    /// Keep the context until the reply: releasing it ends the evaluation.
+    /// Keep a reference to the context until the reply block is called, because releasing the context ends the
+    /// evaluation.
     ///
     /// - Parameters:
     ///   - policy: The policy to evaluate.
-    ///   - localizedReason: The reason that the prompt shows. It must not be empty or blank.
-    ///   - reply: Called exactly once, on a private queue, with `true` and `nil` or with `false` and an ``LAError``.
+    ///   - localizedReason: The reason shown in the prompt. It must not be empty or blank.
+    ///   - reply: A block that is called exactly once, on a private queue, with `true` and `nil` on success, or with
+    ///     `false` and an ``LAError`` on failure.
     open func evaluatePolicy(
         _ policy: LAPolicy,
         localizedReason: String,
@@ -89,15 +92,15 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         core.evaluate(.policy(policy), reason: localizedReason) { $0.tell(reply) }
     }
 
-    /// Evaluates a policy, which prompts the user, and returns when the policy is met.
+    /// Evaluates a policy, prompting the user if necessary, and returns when the policy is met.
     ///
     /// Canceling the task ends the evaluation.
     ///
     /// - Parameters:
     ///   - policy: The policy to evaluate.
-    ///   - localizedReason: The reason that the prompt shows. It must not be empty or blank.
+    ///   - localizedReason: The reason shown in the prompt. It must not be empty or blank.
     /// - Returns: Always `true`.
-    /// - Throws: ``LAError`` for every outcome other than success.
+    /// - Throws: An ``LAError`` if the evaluation does not succeed.
     @discardableResult
     open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
         switch await core.evaluate(.policy(policy), reason: localizedReason) {
@@ -106,18 +109,20 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         }
     }
 
-    /// Evaluates an access control, which prompts the user, and returns immediately.
+    /// Evaluates an access control, prompting the user if necessary, and returns immediately.
     ///
-    /// After a success, pass the same context as `kSecUseAuthenticationContext` to use the item or the key without
-    /// another prompt. Creating an item or a key does not prompt. An access control that requires a finger and the
-    /// passcode prompts for one after the other. If it requires an application password, set one with
-    /// ``setCredential(_:type:)`` first; otherwise, the evaluation fails with ``LAError/authenticationFailed``.
+    /// After the evaluation succeeds, pass the same context as `kSecUseAuthenticationContext` to use the item or the
+    /// key without another prompt. Creating an item or a key does not prompt. If the access control requires both a
+    /// finger and the passcode, the user is prompted for one after the other. If it requires an application password,
+    /// set one with ``setCredential(_:type:)`` first; otherwise, the evaluation fails with
+    /// ``LAError/authenticationFailed``.
     ///
     /// - Parameters:
     ///   - accessControl: The access control to evaluate.
-    ///   - operation: The operation that the program intends.
-    ///   - localizedReason: The reason that the prompt shows. It must not be empty or blank.
-    ///   - reply: Called exactly once, on a private queue, with `true` and `nil` or with `false` and an ``LAError``.
+    ///   - operation: The operation that the program intends to perform.
+    ///   - localizedReason: The reason shown in the prompt. It must not be empty or blank.
+    ///   - reply: A block that is called exactly once, on a private queue, with `true` and `nil` on success, or with
+    ///     `false` and an ``LAError`` on failure.
     open func evaluateAccessControl(
         _ accessControl: SecAccessControl,
         operation: LAAccessControlOperation,
@@ -127,16 +132,16 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         core.evaluate(operation.demand(accessControl), reason: localizedReason) { $0.tell(reply) }
     }
 
-    /// Evaluates an access control, which prompts the user, and returns when its requirements are met.
+    /// Evaluates an access control, prompting the user if necessary, and returns when its requirements are met.
     ///
     /// Canceling the task ends the evaluation.
     ///
     /// - Parameters:
     ///   - accessControl: The access control to evaluate.
-    ///   - operation: The operation that the program intends.
-    ///   - localizedReason: The reason that the prompt shows. It must not be empty or blank.
+    ///   - operation: The operation that the program intends to perform.
+    ///   - localizedReason: The reason shown in the prompt. It must not be empty or blank.
     /// - Returns: Always `true`.
-    /// - Throws: ``LAError`` for every outcome other than success.
+    /// - Throws: An ``LAError`` if the evaluation does not succeed.
     @discardableResult
     open func evaluateAccessControl(
         _ accessControl: SecAccessControl,
@@ -149,15 +154,15 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         }
     }
 
-    /// Ends the running evaluation with ``LAError/appCancel``.
+    /// Invalidates the context, and ends an evaluation in progress with ``LAError/appCancel``.
     ///
-    /// Later evaluations fail with ``LAError/invalidContext``. It may be called repeatedly and from any thread, and
-    /// does not wait.
+    /// Later evaluations fail with ``LAError/invalidContext``. You can call this method repeatedly and from any thread.
+    /// It does not wait for the evaluation to end.
     open func invalidate() { core.invalidate() }
 
     // MARK: - Credentials
 
-    /// Stores a credential of the program in locked memory until the context is released or invalidated.
+    /// Sets a credential, which is stored in locked memory until the context is released or invalidated.
     ///
     /// - Parameters:
     ///   - credential: The bytes, or `nil` to remove the current credential. They are copied; the caller is responsible
@@ -169,7 +174,7 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         core.setCredential(credential.map(SecretBox.init(copying:)), type.kind)
     }
 
-    /// Returns whether a credential of this type is set.
+    /// Returns whether a credential of the given type is set.
     ///
     /// Credentials are not verified before they are used.
     @discardableResult
@@ -180,13 +185,14 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
     /// The kind of biometry: ``LABiometryType/touchID`` if a fingerprint reader is connected, otherwise
     /// ``LABiometryType/none``.
     ///
-    /// Like `canEvaluatePolicy`, it checks the machine on every call and blocks the caller. It does not require an
-    /// earlier call.
+    /// Like `canEvaluatePolicy`, this property checks the machine each time you read it, and blocks the caller. You do
+    /// not have to call `canEvaluatePolicy` first.
     open var biometryType: LABiometryType { core.preflight().biometryType }
 
-    /// The set of enrolled fingers, as 32 opaque bytes, at the last biometric success of this context.
+    /// The state of the enrolled fingers at the last biometric success in this context, as 32 opaque bytes.
     ///
-    /// It is `nil` until `canEvaluatePolicy` succeeds for a biometric policy, or an evaluation succeeds with a finger.
+    /// The value is `nil` until `canEvaluatePolicy` succeeds for a biometric policy, or an evaluation succeeds with a
+    /// finger.
     open var evaluatedPolicyDomainState: Data? {
         registrar.access(self, keyPath: \.evaluatedPolicyDomainState)
         return core.evaluatedDomainState
@@ -194,8 +200,8 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
 
     /// The current state of the enrolled fingers.
     ///
-    /// It does not require an earlier call, and is also available during a lockout. Like `canEvaluatePolicy`, it checks
-    /// the machine on every call and blocks the caller.
+    /// You do not have to call another method first, and the state is available even during a lockout. Like
+    /// `canEvaluatePolicy`, this property checks the machine each time you read it, and blocks the caller.
     open var domainState: LADomainState {
         let preflight = core.preflight()
         return LADomainState(
@@ -210,7 +216,7 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
 
     /// The title of the fallback button.
     ///
-    /// `nil` means the default; an empty title hides the button.
+    /// If this is `nil`, the button has the default title. If it is empty, the button is hidden.
     ///
     /// For ``LAPolicy/deviceOwnerAuthentication``, the button is shown only if a passcode is set.
     open var localizedFallbackTitle: String? {
@@ -220,23 +226,23 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
 
     /// The title of the cancel button.
     ///
-    /// `nil` or empty means the default, because the button cannot be hidden.
+    /// If this is `nil` or empty, the button has the default title, because it cannot be hidden.
     open var localizedCancelTitle: String? {
         get { setting(\.localizedCancelTitle, \.cancelTitle) }
         set { set(\.localizedCancelTitle, \.cancelTitle, newValue) }
     }
 
-    /// The reason for operations without a reason.
+    /// The reason shown in the prompts of operations that do not specify a reason.
     ///
-    /// `evaluatePolicy` always has one.
+    /// Calls to `evaluatePolicy` always specify one.
     open var localizedReason: String {
         get { setting(\.localizedReason, \.reason) }
         set { set(\.localizedReason, \.reason, newValue) }
     }
 
-    /// The number of seconds for which an earlier match is reused instead of prompting.
+    /// The number of seconds for which an earlier match can be reused without another prompt.
     ///
-    /// The default, 0, always prompts.
+    /// If this is 0, the default, every evaluation prompts.
     ///
     /// Values above ``LATouchIDAuthenticationMaximumAllowableReuseDuration`` are treated as that maximum.
     open var touchIDAuthenticationAllowableReuseDuration: TimeInterval {
@@ -246,15 +252,15 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
 
     /// Whether prompts are forbidden.
     ///
-    /// An evaluation that requires one then fails with ``LAError/notInteractive``.
+    /// If this is `true`, an evaluation that requires a prompt fails with ``LAError/notInteractive``.
     open var interactionNotAllowed: Bool {
         get { setting(\.interactionNotAllowed, \.interactionNotAllowed) }
         set { set(\.interactionNotAllowed, \.interactionNotAllowed, newValue) }
     }
 
-    /// The number of tries.
+    /// The maximum number of failed tries.
     ///
-    /// Setting it has no effect, as on Apple's systems since macOS 10.11.
+    /// Setting this property has no effect, as on Apple's systems since macOS 10.11.
     ///
     /// Every evaluation allows three tries.
     open var maxBiometryFailures: NSNumber? {
@@ -268,7 +274,7 @@ extension Preflight {
 }
 
 extension ContextCore.Outcome {
-    /// Calls a reply with Apple's argument types.
+    /// Calls a reply block with the arguments that Apple's API passes.
     fileprivate func tell(_ reply: (Bool, (any Error)?) -> Void) {
         switch self {
         case .success: reply(true, nil)

@@ -11,9 +11,9 @@ public enum LABiometryType: Int, Sendable, Hashable {
     case none = 0
     /// A fingerprint reader.
     case touchID = 1
-    /// Face recognition. Whorl never returns this.
+    /// Face recognition. Whorl never returns this value.
     case faceID = 2
-    /// Iris recognition. Whorl never returns this.
+    /// Iris recognition. Whorl never returns this value.
     case opticID = 4
 
     /// The original name of ``none``.
@@ -29,9 +29,9 @@ public let kLABiometryTypeFaceID: Int32 = 2
 /// The raw value of ``LABiometryType/opticID``.
 public let kLABiometryTypeOpticID: Int32 = 4
 
-/// The kind of a paired device that can confirm the owner's presence.
+/// The kind of paired device that can confirm the owner's presence.
 ///
-/// Linux machines never have one.
+/// Linux machines never have paired devices.
 public enum LACompanionType: Int, Sendable, Hashable {
     /// No device.
     case none = 0
@@ -39,7 +39,7 @@ public enum LACompanionType: Int, Sendable, Hashable {
     case watch = 1
     /// A Mac.
     case mac = 2
-    /// A Vision headset.
+    /// An Apple Vision headset.
     case vision = 4
 }
 
@@ -52,13 +52,14 @@ public let kLACompanionTypeMac: Int32 = 2
 /// The raw value of ``LACompanionType/vision``.
 public let kLACompanionTypeVision: Int32 = 4
 
-/// The type of a credential that a program sets instead of prompting for it.
+/// The type of credential that a program supplies instead of prompting for it.
 public enum LACredentialType: Int, Sendable, Hashable {
-    /// The program's own password, for items whose access control has `applicationPassword`.
+    /// A password that the program supplies, for items whose access control includes `applicationPassword`.
     case applicationPassword = 0
     /// The PIN of a smart card.
     ///
-    /// It is stored and reported like any other credential, but not used, because Whorl does not support smart cards.
+    /// The PIN is stored and reported like any other credential, but it is not used, because Whorl does not support
+    /// smart cards.
     case smartCardPIN = -3
 }
 
@@ -77,7 +78,7 @@ extension LACredentialType {
 }
 
 extension SecretBox {
-    /// Copies bytes into locked memory.
+    /// Creates a copy of the bytes in locked memory.
     ///
     /// The caller's copy does not change.
     convenience init(copying data: Data) {

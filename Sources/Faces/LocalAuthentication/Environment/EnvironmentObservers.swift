@@ -7,12 +7,12 @@ internal import Synchronization
 internal import WhorlService
 internal import WhorlSupport
 
-/// The observers of an environment, and the task that watches the machine while there are any.
+/// The observers of an environment, and the task that watches the machine as long as there are observers.
 final class EnvironmentObservers: Sendable {
     /// A weak reference to an observer.
     ///
-    /// It is `@unchecked Sendable` because the reference is only compared, or used on the queue for calls. Apple's
-    /// systems also call observers of any type there.
+    /// The class is `@unchecked Sendable` because the reference is only compared, or used on the queue that calls the
+    /// observers. Apple's systems also call observers of any type on a queue.
     private final class Entry: @unchecked Sendable {
         weak let observer: (any LAEnvironment.Observer)?
         /// The identity of the observer, which is valid during the observer's lifetime.
@@ -79,12 +79,13 @@ final class EnvironmentObservers: Sendable {
         _ = endWithoutObservers()
     }
 
-    /// Checks the machine every second, and whenever a reader is plugged in or out, until there are no observers.
+    /// Checks the machine every second, and whenever a reader is connected or disconnected, until no observers remain.
     ///
     /// - Parameters:
     ///   - first: The result of the previous check.
-    ///   - events: An event for each reader that is plugged in or out.
-    ///   - tell: Receives the previous state if the state has changed; returns whether there are still observers.
+    ///   - events: An event for each reader that is connected or disconnected.
+    ///   - tell: A closure that receives the previous state if the state has changed, and returns whether observers
+    ///     remain.
     private static func watch(
         _ first: MachinePoll,
         _ events: AsyncStream<Void>,
@@ -110,7 +111,7 @@ final class EnvironmentObservers: Sendable {
 
     /// Calls the observers if the state has changed.
     ///
-    /// - Returns: Whether there are still observers.
+    /// - Returns: Whether observers remain.
     private func tell(_ environment: LAEnvironment, _ old: LAEnvironment.State?) -> Bool {
         guard !endWithoutObservers() else { return false }
         guard let old else { return true }
@@ -123,7 +124,7 @@ final class EnvironmentObservers: Sendable {
         return true
     }
 
-    /// Ends the watch if no observer is alive.
+    /// Stops watching the machine if no observer exists any longer.
     private func endWithoutObservers() -> Bool {
         let gone = withoutObserver()
         let (isOver, watch) = state.withLock { state -> (Bool, Task<Void, Never>?) in
@@ -136,10 +137,10 @@ final class EnvironmentObservers: Sendable {
         return isOver
     }
 
-    /// Returns the entries whose observer no longer exists.
+    /// Returns the entries of observers that no longer exist.
     ///
-    /// Reading the weak reference retains the observer briefly. Releasing it may destroy the observer, whose `deinit`
-    /// may call ``remove(_:)``. It is therefore read without holding the lock.
+    /// Reading a weak reference briefly retains the observer. Releasing the observer may deallocate it, and its
+    /// `deinit` may call ``remove(_:)``. The references are therefore read without holding the lock.
     private func withoutObserver() -> [Entry] {
         state.withLock(\.entries).filter { $0.observer == nil }
     }
@@ -149,14 +150,14 @@ final class EnvironmentObservers: Sendable {
 struct ObservedMachine: Sendable {
     private let asker: any ServiceAsker
     private let application: ApplicationID
-    /// Returns numbers that differ after each change of the state by any process.
+    /// A closure that returns numbers that differ after each change of the state by any process.
     ///
-    /// This is cheaper than reading the state, which may access the TPM. `nil` counts as a change.
+    /// Calling it is cheaper than reading the state, which may access the TPM. A result of `nil` counts as a change.
     let mark: @Sendable () async -> [Int]?
-    /// An event for each reader that is plugged in or out.
+    /// A closure that returns a stream with an event for each reader that is connected or disconnected.
     let readerEvents: @Sendable () async -> AsyncStream<Void>
 
-    /// Stores only the required parts, because the whole `ContextParts` would retain the environment.
+    /// Creates a machine from only the required parts, because the whole `ContextParts` would retain the environment.
     init(_ parts: ContextParts) {
         asker = parts.asker
         application = parts.application
@@ -170,7 +171,7 @@ struct ObservedMachine: Sendable {
     }
 }
 
-/// A series of checks of the machine, which skips those that cannot find a change.
+/// A series of checks of the machine that skips any check that cannot find a change.
 struct MachinePoll: Sendable {
     let machine: ObservedMachine
     private var mark: [Int]?

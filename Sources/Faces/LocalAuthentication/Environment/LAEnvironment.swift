@@ -5,23 +5,24 @@ public import Foundation
 internal import WhorlSupport
 internal import WhorlService
 
-/// The authentication mechanisms of this machine, and the observers of their changes.
+/// An environment that reports this machine's authentication mechanisms, and notifies observers of changes.
 ///
 ///     let environment = LAEnvironment.currentUser
 ///     environment.addObserver(screen)                    // weakly held
 ///     let hasTouchID = environment.state.biometry?.isUsable ?? false
 ///
-/// Observers are notified immediately when a reader is plugged in or out. All other changes (a finger enrolled or
-/// removed by another program, a lockout, a passcode) are noticed within a second, by reading the database's change
+/// Observers are notified immediately when a reader is connected or disconnected. All other changes (a finger enrolled
+/// or removed by another program, a lockout, a passcode) are detected within a second, by polling the database's change
 /// mark. Without observers, nothing runs in the background.
 public final class LAEnvironment: NSObject, Sendable {
     /// An object that is notified when the state of the environment changes.
     ///
-    /// On Apple's systems, its method is optional. Here, it has an implementation that does nothing.
+    /// On Apple's systems, the method of this protocol is optional. On Linux, it has a default implementation that does
+    /// nothing.
     public protocol Observer: NSObjectProtocol {
         /// Called after the state has changed. `environment.state` is already the new state.
         ///
-        /// The calls are made on a private queue, one after the other.
+        /// The method is called on a private serial queue.
         ///
         /// - Parameters:
         ///   - environment: The environment whose state has changed.
@@ -40,7 +41,7 @@ public final class LAEnvironment: NSObject, Sendable {
         super.init()
     }
 
-    /// The environment of the user as whom this process runs; always the same object.
+    /// The shared environment of the user that this process runs as.
     public class var currentUser: LAEnvironment {
         let parts = ContextParts.current
         return parts.only.one { LAEnvironment(ObservedMachine(parts)) }
@@ -48,19 +49,20 @@ public final class LAEnvironment: NSObject, Sendable {
 
     /// The current state of the machine.
     ///
-    /// Like `canEvaluatePolicy`, it checks the machine on every call and blocks the caller.
+    /// Like `canEvaluatePolicy`, this property checks the machine each time you read it, and blocks the caller.
     public var state: State { WorkerThread.preflights.wait { [machine] in await machine.state() } }
 
-    /// Adds an observer, which is called for every change during its lifetime.
+    /// Adds an observer, which is notified of every change until it is removed or deallocated.
     ///
-    /// Adding an observer again has no effect. This blocks the caller while it checks the machine once.
+    /// Adding an observer again has no effect. The call checks the machine once, and blocks the caller until the check
+    /// is done.
     public func addObserver(_ observer: any Observer) {
         observers.add(observer, to: self)
     }
 
     /// Removes an observer.
     ///
-    /// A call that is already scheduled still takes place.
+    /// A notification that is already scheduled is still delivered.
     public func removeObserver(_ observer: any Observer) {
         observers.remove(observer)
     }
@@ -75,11 +77,11 @@ extension LAEnvironment.Observer {
 }
 
 extension LAEnvironment {
-    /// The authentication mechanisms of a machine at one moment.
+    /// The authentication mechanisms of a machine at a point in time.
     ///
     /// States with the same content are equal.
     public final class State: NSObject, NSCopying, Sendable {
-        /// The fingerprint reader; `nil` while none is connected.
+        /// The fingerprint reader, or `nil` while none is connected.
         public let biometry: MechanismBiometry?
         /// The passcode.
         ///
@@ -87,7 +89,7 @@ extension LAEnvironment {
         public let userPassword: MechanismUserPassword?
         /// The paired devices; always empty.
         public var companions: [MechanismCompanion] { [] }
-        /// All mechanisms.
+        /// All mechanisms of the machine.
         public var allMechanisms: [Mechanism] { [biometry, userPassword].compactMap(\.self) }
 
         init(_ preflight: Preflight) {
@@ -99,7 +101,7 @@ extension LAEnvironment {
         /// Returns the state itself, which never changes.
         public func copy(with zone: NSZone? = nil) -> Any { self }
 
-        /// Returns whether all mechanisms are equal.
+        /// Returns whether the other state has the same mechanisms.
         public override func isEqual(_ object: Any?) -> Bool {
             guard let other = object as? State else { return false }
             return biometry == other.biometry && userPassword == other.userPassword
@@ -118,16 +120,16 @@ extension LAEnvironment {
 extension LAEnvironment {
     /// An authentication mechanism.
     ///
-    /// It is `@unchecked Sendable` because the compiler cannot check a class with subclasses. Their properties never
-    /// change, and other modules cannot create them.
+    /// The class is `@unchecked Sendable` because the compiler cannot check a class with subclasses. The properties of
+    /// mechanisms never change, and other modules cannot create mechanisms.
     public class Mechanism: NSObject, @unchecked Sendable {
-        /// Whether it can be used now.
+        /// Whether the mechanism can be used now.
         ///
-        /// If not, `canEvaluatePolicy` returns the reason.
+        /// If this is `false`, `canEvaluatePolicy` returns the reason.
         public let isUsable: Bool
-        /// The user-visible name.
+        /// The user-visible name of the mechanism.
         public let localizedName: String
-        /// Apple's symbol name.
+        /// The name of Apple's symbol for the mechanism.
         ///
         /// Linux does not have these symbols, but the name can be used to choose an icon from a theme.
         public let iconSystemName: String
@@ -152,17 +154,18 @@ extension LAEnvironment {
         public override var hash: Int { content.hashValue }
     }
 
-    /// Fingerprint recognition.
+    /// The fingerprint recognition mechanism.
     public final class MechanismBiometry: Mechanism, @unchecked Sendable {
         /// Always ``LABiometryType/touchID``.
         public let biometryType: LABiometryType
         /// Whether a finger is enrolled for the connected reader.
         public let isEnrolled: Bool
-        /// Whether fingers are locked out after too many failures.
+        /// Whether fingers are locked out because too many tries failed.
         public let isLockedOut: Bool
-        /// 32 bytes that change whenever a finger is added or removed; empty while none is enrolled.
+        /// A hash of the enrolled fingers: 32 bytes that change whenever a finger is added or removed, or empty data
+        /// while no finger is enrolled.
         ///
-        /// Equal to ``LADomainStateBiometry/stateHash``.
+        /// This is the same value as ``LADomainStateBiometry/stateHash``.
         public let stateHash: Data
         /// Whether a built-in reader is inaccessible, such as behind a closed lid.
         ///
@@ -201,9 +204,9 @@ extension LAEnvironment {
 
     /// A paired device.
     ///
-    /// There are no instances, because Linux machines do not have any.
+    /// Instances never exist, because Linux machines never have paired devices.
     public final class MechanismCompanion: Mechanism, @unchecked Sendable {
-        /// The kind of device.
+        /// The kind of paired device.
         public let type: LACompanionType
         /// Always `nil`.
         public var stateHash: Data? { nil }

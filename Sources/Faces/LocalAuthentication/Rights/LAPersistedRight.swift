@@ -4,16 +4,16 @@ internal import KeychainServices
 
 /// A right stored by ``LARightStore``, with a key in the TPM and optionally a secret.
 ///
-/// The key and the secret can be used without another prompt after ``LARight/authorize(localizedReason:)`` and until
-/// ``LARight/deauthorize()``. The authorization belongs to this object, not to its identifier: other objects with the
-/// same identifier are authorized separately.
+/// Between ``LARight/authorize(localizedReason:)`` and ``LARight/deauthorize()``, the key and the secret can be used
+/// without another prompt. The authorization belongs to this object, not to its identifier: other objects with the same
+/// identifier are authorized separately.
 ///
-/// `authorize` and all uses fail with `errSecItemNotFound` (of `NSOSStatusErrorDomain`), without a prompt, if the right
-/// was removed. The same happens if the right was saved for the current set of fingers, and a finger was added or
-/// removed since then.
+/// If the right was removed, `authorize` and every use of the key or the secret fail with `errSecItemNotFound` (in
+/// `NSOSStatusErrorDomain`), without a prompt. The same happens if the right was saved for the current set of fingers
+/// and a finger has since been added or removed.
 public final class LAPersistedRight: LARight, @unchecked Sendable {
     let items: RightItems
-    /// The key that was found initially.
+    /// The key that was found when this object was created.
     ///
     /// Operations in the TPM use the key that is stored at the time of the operation.
     let found: SecKey
@@ -24,9 +24,9 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         super.init(requirement: requirement)
     }
 
-    /// Creates the right for a key that was found.
+    /// Creates the right from its keychain items.
     ///
-    /// - Throws: `errSecItemNotFound` for a key that does not belong to a right.
+    /// - Throws: `errSecItemNotFound` if there is no key, or if the key does not belong to a right.
     convenience init(_ items: RightItems) throws {
         let key = try items.storedKey()
         guard let told = SecKeyCopyAttributes(key),
@@ -42,7 +42,7 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
 
     /// The secret saved with the right.
     ///
-    /// Loading it fails if there is none.
+    /// Loading the secret fails if the right does not have one.
     public var secret: LASecret { LASecret(of: self) }
 
     // MARK: - Use
@@ -64,7 +64,7 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         }
     }
 
-    /// Performs an operation with the context that the owner authorized.
+    /// Performs an operation in the context in which the owner was recognized.
     ///
     /// - Throws: `notInteractive` if the right is not authorized; `appCancel` if it is deauthorized during the
     ///   operation.
@@ -79,7 +79,7 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         }
     }
 
-    /// Returns the key that is stored now.
+    /// Returns the currently stored key.
     ///
     /// A different key with the same name is a different right.
     private func keptKey(_ context: LAContext?) throws -> SecKey {
@@ -104,7 +104,7 @@ extension LAError {
 
 /// The secret that a right was saved with.
 ///
-/// It retains its right, and therefore the authorization.
+/// The secret retains its right, and therefore preserves the authorization.
 public final class LASecret: NSObject, Sendable {
     private let right: LAPersistedRight
 
@@ -115,18 +115,18 @@ public final class LASecret: NSObject, Sendable {
 
     /// The bytes of the secret.
     ///
-    /// The right must be authorized; reading them never prompts.
+    /// The right must already be authorized, because reading the bytes never prompts.
     ///
-    /// They are in ordinary memory, as on Apple's systems.
+    /// As on Apple's systems, the bytes are in ordinary memory.
     ///
     /// - Throws: ``LAError/notInteractive`` if the right is not authorized; ``LAError/appCancel`` if it is deauthorized
-    ///   during the operation. Otherwise, a status of `NSOSStatusErrorDomain`: `errSecItemNotFound` if the right has no
-    ///   secret or no longer exists, or another one if the TPM or the store failed.
+    ///   during the operation. Other errors are in `NSOSStatusErrorDomain`: `errSecItemNotFound` if the right has no
+    ///   secret or no longer exists, or another status if the TPM or the store failed.
     public var rawData: Data {
         get async throws { try await RightQueue.run { try self.right.openSecret() } }
     }
 
-    /// A variant with a completion handler, which is called once, on a private thread.
+    /// Loads the bytes of the secret, and calls the completion handler once, on a private thread.
     public func loadData(completion: @escaping @Sendable (Data?, (any Error)?) -> Void) {
         RightQueue.start({ try self.right.openSecret() }, completion: completion)
     }

@@ -2,13 +2,14 @@
 
 internal import KeychainServices
 
-/// The key of a saved right, on P-256 and in the TPM.
+/// The private half of a saved right's key, which is a P-256 key in the TPM.
 ///
-/// Its operations require an authorized right and never prompt. It retains its right, and therefore the authorization.
+/// Its operations never prompt, and require that the right is already authorized. The key retains its right, and
+/// therefore preserves the authorization.
 ///
-/// All its operations throw ``LAError/notInteractive`` if the right is not authorized, and ``LAError/appCancel`` if it
-/// is deauthorized during the operation. Other errors are a status of `NSOSStatusErrorDomain`: `errSecItemNotFound` if
-/// the right no longer exists, `errSecParam` for an unsuitable algorithm or invalid data.
+/// All of its operations throw ``LAError/notInteractive`` if the right is not authorized, and ``LAError/appCancel`` if
+/// it is deauthorized during the operation. Other errors are in `NSOSStatusErrorDomain`: `errSecItemNotFound` if the
+/// right no longer exists, or `errSecParam` if the algorithm is unsuitable or the data is invalid.
 public final class LAPrivateKey: NSObject, Sendable {
     private let right: LAPersistedRight
 
@@ -19,7 +20,7 @@ public final class LAPrivateKey: NSObject, Sendable {
 
     /// The public key.
     ///
-    /// Reading it does not prompt.
+    /// Reading this property does not prompt.
     public var publicKey: LAPublicKey { LAPublicKey(of: right.found) }
 
     // MARK: - Sign
@@ -28,14 +29,14 @@ public final class LAPrivateKey: NSObject, Sendable {
     ///
     /// - Parameters:
     ///   - data: The message or the hash, depending on the algorithm.
-    ///   - algorithm: An algorithm that ``canSign(using:)`` accepts.
+    ///   - algorithm: An algorithm for which ``canSign(using:)`` returns `true`.
     /// - Returns: The signature.
     /// - Throws: The errors described in ``LAPrivateKey``.
     public func sign(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
         try await RightQueue.run { try self.signature(data, algorithm) }
     }
 
-    /// A variant with a completion handler, which is called once, on a private thread.
+    /// Signs a message or a hash, and calls the completion handler once, on a private thread.
     public func sign(
         _ data: Data,
         algorithm: SecKeyAlgorithm,
@@ -46,7 +47,7 @@ public final class LAPrivateKey: NSObject, Sendable {
 
     /// Returns whether the key can sign with an algorithm.
     ///
-    /// Does not prompt.
+    /// This method does not prompt.
     public func canSign(using algorithm: SecKeyAlgorithm) -> Bool { can(.sign, algorithm) }
 
     private func signature(_ data: Data, _ algorithm: SecKeyAlgorithm) throws -> Data {
@@ -68,7 +69,8 @@ public final class LAPrivateKey: NSObject, Sendable {
         try await RightQueue.run { try self.decrypted(data, algorithm) }
     }
 
-    /// A variant with a completion handler, which is called once, on a private thread.
+    /// Decrypts data that was encrypted with the public key, and calls the completion handler once, on a private
+    /// thread.
     public func decrypt(
         _ data: Data,
         algorithm: SecKeyAlgorithm,
@@ -79,7 +81,7 @@ public final class LAPrivateKey: NSObject, Sendable {
 
     /// Returns whether the key can decrypt with an algorithm.
     ///
-    /// Does not prompt.
+    /// This method does not prompt.
     public func canDecrypt(using algorithm: SecKeyAlgorithm) -> Bool { can(.decrypt, algorithm) }
 
     private func decrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws -> Data {
@@ -90,15 +92,15 @@ public final class LAPrivateKey: NSObject, Sendable {
 
     // MARK: - Exchange
 
-    /// Returns the shared secret of this key and another party's public key.
+    /// Performs a key exchange with another party's public key, and returns the shared secret.
     ///
     /// - Parameters:
     ///   - publicKey: The other party's key, as ANSI X9.63 (65 bytes).
-    ///   - algorithm: An algorithm that ``canExchangeKeys(using:)`` accepts.
-    ///   - parameters: Further parameters of the algorithm. The keys are `SecKeyKeyExchangeParameter` values or their
-    ///     strings.
-    /// - Returns: The secret, in ordinary memory as on Apple's systems.
-    /// - Throws: The errors described in ``LAPrivateKey``; `errSecDecode` for bytes that are not a public key.
+    ///   - algorithm: An algorithm for which ``canExchangeKeys(using:)`` returns `true`.
+    ///   - parameters: Additional parameters for the algorithm. The keys are `SecKeyKeyExchangeParameter` values or
+    ///     their strings.
+    /// - Returns: The shared secret. As on Apple's systems, it is in ordinary memory.
+    /// - Throws: The errors described in ``LAPrivateKey``; `errSecDecode` if `publicKey` is not a valid public key.
     public func exchangeKeys(
         publicKey: Data,
         algorithm: SecKeyAlgorithm,
@@ -108,7 +110,8 @@ public final class LAPrivateKey: NSObject, Sendable {
         return try await RightQueue.run { try self.exchanged(publicKey, algorithm, parameters) }
     }
 
-    /// A variant with a completion handler, which is called once, on a private thread.
+    /// Performs a key exchange with another party's public key, and calls the completion handler once, on a private
+    /// thread.
     public func exchangeKeys(
         publicKey: Data,
         algorithm: SecKeyAlgorithm,
@@ -121,7 +124,7 @@ public final class LAPrivateKey: NSObject, Sendable {
 
     /// Returns whether the key can exchange keys with an algorithm.
     ///
-    /// Does not prompt.
+    /// This method does not prompt.
     public func canExchangeKeys(using algorithm: SecKeyAlgorithm) -> Bool { can(.keyExchange, algorithm) }
 
     private func exchanged(
@@ -140,7 +143,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         }
     }
 
-    /// Returns the other party's key; throws `errSecDecode` for bytes that are not a key.
+    /// Returns the other party's key, or throws `errSecDecode` if the bytes are not a key.
     private func exchangeKey(_ x963: Data) throws -> SecKey {
         let kind: [CFString: Any] = [
             kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: kSecAttrKeyClassPublic,
@@ -157,7 +160,7 @@ public final class LAPrivateKey: NSObject, Sendable {
     }
 }
 
-/// Returns the bytes that a function of Apple's API returns, or throws its error, as an ``LAError`` if possible.
+/// Returns the bytes that one of Apple's functions returns, or throws its error, as an ``LAError`` if possible.
 func bytes(from call: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> CFData?) throws -> Data {
     var error: Unmanaged<CFError>?
     if let data = call(&error) { return Data(referencing: data) }
@@ -165,6 +168,6 @@ func bytes(from call: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> CFData?) th
 }
 
 extension NSError {
-    /// The error to throw for an error of a function of Apple's API.
+    /// The error to throw if one of Apple's functions reports this error.
     fileprivate var ofRight: any Error { domain == LAErrorDomain ? LAError(_nsError: self) : self }
 }

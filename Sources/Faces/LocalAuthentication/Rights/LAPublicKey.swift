@@ -17,12 +17,12 @@ public final class LAPublicKey: NSObject, Sendable {
 
     // MARK: - Bytes
 
-    /// The key in ANSI X9.63, 65 bytes.
+    /// The key in ANSI X9.63 format (65 bytes).
     public var bytes: Data {
         get async throws { try exported() }
     }
 
-    /// A variant with a completion handler, which is called once, on a private thread.
+    /// Exports the key in ANSI X9.63 format, and calls the completion handler once, on a private thread.
     public func exportBytes(completion: @escaping @Sendable (Data?, (any Error)?) -> Void) {
         RightQueue.start({ try self.exported() }, completion: completion)
     }
@@ -33,18 +33,18 @@ public final class LAPublicKey: NSObject, Sendable {
 
     // MARK: - Encrypt
 
-    /// Encrypts data for the holder of the private key.
+    /// Encrypts data that only the private key can decrypt.
     ///
     /// - Parameters:
     ///   - data: The data to encrypt.
-    ///   - algorithm: An algorithm that ``canEncrypt(using:)`` accepts.
+    ///   - algorithm: An algorithm for which ``canEncrypt(using:)`` returns `true`.
     /// - Returns: The encrypted data.
-    /// - Throws: `errSecParam` (of `NSOSStatusErrorDomain`) for another algorithm.
+    /// - Throws: `errSecParam` (in `NSOSStatusErrorDomain`) if the key does not support the algorithm.
     public func encrypt(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
         try encrypted(data, algorithm)
     }
 
-    /// A variant with a completion handler, which is called once, on a private thread.
+    /// Encrypts data that only the private key can decrypt, and calls the completion handler once, on a private thread.
     public func encrypt(
         _ data: Data,
         algorithm: SecKeyAlgorithm,
@@ -64,21 +64,21 @@ public final class LAPublicKey: NSObject, Sendable {
 
     // MARK: - Verify
 
-    /// Verifies a signature, and throws an error if it is invalid.
+    /// Verifies a signature, and throws an error if the signature is invalid.
     ///
     /// - Parameters:
     ///   - signedData: The message or the hash, depending on the algorithm.
     ///   - signature: The signature to verify.
     ///   - algorithm: The algorithm of the signature.
-    /// - Throws: `errSecVerifyFailed` (of `NSOSStatusErrorDomain`) for an invalid signature, `errSecParam` for an
-    ///   algorithm that ``canVerify(using:)`` does not accept.
+    /// - Throws: `errSecVerifyFailed` (in `NSOSStatusErrorDomain`) if the signature is invalid, or `errSecParam` if
+    ///   ``canVerify(using:)`` returns `false` for the algorithm.
     public func verify(_ signedData: Data, signature: Data, algorithm: SecKeyAlgorithm) async throws {
         try check(signedData, signature, algorithm)
     }
 
-    /// A variant with a completion handler, which is called once, on a private thread.
+    /// Verifies a signature, and calls the completion handler once, on a private thread.
     ///
-    /// `nil` means a valid signature.
+    /// The error is `nil` if the signature is valid.
     public func verify(
         _ signedData: Data,
         signature: Data,

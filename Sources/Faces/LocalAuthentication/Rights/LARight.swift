@@ -4,15 +4,16 @@ internal import KeychainServices
 public import Observation
 internal import Synchronization
 
-/// A right in a program that the device owner has to authorize.
+/// A right within a program that the device owner must authorize.
 ///
-/// A right contains no data. It remembers that the owner was recognized until ``deauthorize()`` is called or the object
-/// is released.
+/// A right does not contain any data. It only records that the owner was recognized, until ``deauthorize()`` is called
+/// or the object is released.
 ///
-/// On Apple's systems, its state is observed with KVO and Combine, which Linux does not have. Use
-/// `withObservationTracking` to observe it here.
+/// On Apple's systems, programs observe its state with KVO and Combine, which are not available on Linux. Use
+/// `withObservationTracking` instead.
 ///
-/// It is `@unchecked Sendable` because the compiler cannot check an open class. Its state is protected by a lock.
+/// The class is `@unchecked Sendable` because the compiler cannot check an open class. Its state is protected by a
+/// lock.
 open class LARight: NSObject, Observable, @unchecked Sendable {
     /// The authorization state of a right.
     public enum State: Int, Sendable, Hashable {
@@ -29,9 +30,9 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     private struct Progress {
         var state = State.unknown
         var tag = 0
-        /// The context that prompts.
+        /// The context that prompts the owner.
         ///
-        /// It holds the owner's authentication.
+        /// After a success, the context contains the owner's authentication.
         var context: LAContext?
     }
 
@@ -58,7 +59,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         return progress.withLock(\.state)
     }
 
-    /// A number for the program's own use; 0 by default.
+    /// A number that the program can use to identify the right; 0 by default.
     open var tag: Int {
         get { progress.withLock(\.tag) }
         set { progress.withLock { $0.tag = newValue } }
@@ -66,8 +67,8 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
 
     /// Prompts the owner, even if the right is already authorized.
     ///
-    /// - Parameter localizedReason: The reason that the prompt shows. It must not be empty or blank.
-    /// - Throws: ``LAError``; `systemCancel` if another call is already prompting.
+    /// - Parameter localizedReason: The reason shown in the prompt. It must not be empty or blank.
+    /// - Throws: An ``LAError`` if the owner was not recognized; `systemCancel` if another call is already prompting.
     open func authorize(localizedReason: String) async throws {
         let context = try begin()
         do {
@@ -88,7 +89,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         guard isCurrent(context) else { throw LAError(.appCancel) }
     }
 
-    /// A variant with a completion handler, which is called once, on a private thread.
+    /// Prompts the owner, and calls the completion handler once, on a private thread.
     open func authorize(localizedReason: String, completion: @escaping @Sendable ((any Error)?) -> Void) {
         RightQueue.startTask(
             { try await self.authorize(localizedReason: localizedReason) },
@@ -98,7 +99,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
 
     /// Checks whether the owner could be authenticated now, without prompting.
     ///
-    /// - Throws: ``LAError`` with the reason if not.
+    /// - Throws: An ``LAError`` that states why the owner could not be authenticated.
     open func checkCanAuthorize() async throws {
         try await checkExistence()
         let policy: LAPolicy =
@@ -110,17 +111,17 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         }
     }
 
-    /// A variant with a completion handler, which is called once, on a private thread.
+    /// Checks whether the owner could be authenticated now, and calls the completion handler once, on a private thread.
     open func checkCanAuthorize(completion: @escaping @Sendable ((any Error)?) -> Void) {
         RightQueue.startTask({ try await self.checkCanAuthorize() }, completion: completion)
     }
 
     /// Revokes the authorization.
     ///
-    /// The next use requires a new one, and a prompt that is still shown ends.
+    /// The next use requires a new authorization. If a prompt is still shown, it ends.
     open func deauthorize() async { giveBack() }
 
-    /// A variant with a completion handler, which is called once, on a private thread.
+    /// Revokes the authorization, and calls the completion handler once, on a private thread.
     open func deauthorize(completion: @escaping @Sendable () -> Void) {
         giveBack()
         RightQueue.start({}, completion: { _ in completion() })
@@ -133,7 +134,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     /// A right that is not saved has no items.
     func checkExistence() async throws {}
 
-    /// The context in which the owner was recognized; `nil` unless the right is authorized.
+    /// The context in which the owner was recognized, or `nil` if the right is not authorized.
     var openContext: LAContext? { progress.withLock { $0.state == .authorized ? $0.context : nil } }
 
     private func begin() throws -> LAContext {
@@ -188,15 +189,15 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
     public class var biometry: LAAuthenticationRequirement { LAAuthenticationRequirement(.biometryAny) }
     /// A finger that is enrolled when the right is saved.
     ///
-    /// For a right that is not saved, this is the same as ``biometry``, because it is evaluated once and does not
-    /// remember a set of fingers.
+    /// For a right that is not saved, this is equivalent to ``biometry``, because such a right is evaluated once and
+    /// does not record a set of fingers.
     public class var biometryCurrentSet: LAAuthenticationRequirement {
         LAAuthenticationRequirement(.biometryCurrentSet)
     }
 
-    /// Any enrolled finger, or a fallback if a finger is unavailable or the user prefers the fallback.
+    /// Any enrolled finger, or a fallback if fingers are unavailable or the user prefers the fallback.
     ///
-    /// Both fallbacks are the passcode on Linux, so this is the same as ``default``.
+    /// On Linux, both fallbacks are the passcode, so this is equivalent to ``default``.
     public class func biometry(fallback: LABiometryFallbackRequirement) -> LAAuthenticationRequirement {
         LAAuthenticationRequirement(.userPresence)
     }
@@ -209,10 +210,11 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
     /// The hash of the requirement.
     public override var hash: Int { flags.hashValue }
 
-    /// Whether only a finger meets this requirement.
+    /// Whether only a finger can meet this requirement.
     var needsFinger: Bool { !flags.contains(.userPresence) }
 
-    /// Creates the requirement from a stored access control; `nil` if it does not belong to a right.
+    /// Creates the requirement from a stored access control, or returns `nil` if the access control does not belong to
+    /// a right.
     init?(stored access: SecAccessControl) {
         let flags = access.flags.subtracting(.privateKeyUsage)
         guard [.userPresence, .biometryAny, .biometryCurrentSet].contains(flags) else { return nil }

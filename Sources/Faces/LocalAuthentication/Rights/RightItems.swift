@@ -6,16 +6,17 @@ import WhorlService
 
 /// The keychain items of a saved right: a key in the TPM, and a secret if the right has one.
 ///
-/// Both are ordinary items of the program's own access group, with a reserved tag and a reserved service. Without its
-/// key, a right does not exist, even if the secret remains. The calls block their caller and do not prompt.
+/// Both are ordinary items in the program's own access group. The key has a reserved tag, and the secret has a reserved
+/// service. A right without a key does not exist, even if its secret remains. All methods block the caller and do not
+/// prompt.
 struct RightItems: Sendable, Hashable {
-    /// The tag of the keys and the service of the secrets.
+    /// The tag of all keys and the service of all secrets.
     static let namespace = "whorl.right"
 
     /// The program's name for the right.
     let identifier: String
 
-    /// - Throws: `errSecParam` for an empty name.
+    /// - Throws: `errSecParam` if the name is empty.
     init(_ identifier: String) throws {
         guard !identifier.isEmpty else {
             throw NSError(right: errSecParam, "The right has no identifier.", "Set an identifier.")
@@ -50,8 +51,9 @@ struct RightItems: Sendable, Hashable {
 
     /// Creates the key, and stores it together with the secret.
     ///
-    /// - Throws: `errSecDuplicateItem` if a right with this name exists, which stays unchanged; `errSecNotAvailable` if
-    ///   it requires a finger and none is enrolled; an error of the TPM or the store. After an error, nothing is saved.
+    /// - Throws: `errSecDuplicateItem` if a right with this name already exists; that right is not changed.
+    ///   `errSecNotAvailable` if the new right requires a finger and no finger is enrolled; otherwise, an error from
+    ///   the TPM or the store. If the call fails, nothing is saved.
     func save(_ requirement: LAAuthenticationRequirement, _ value: Data?) throws -> SecKey {
         guard SecItemCopyMatching(key as CFDictionary, nil) != errSecSuccess else { throw duplicate }
         if requirement.needsFinger, RightItems.hasNoFinger {
@@ -112,7 +114,7 @@ struct RightItems: Sendable, Hashable {
         return key
     }
 
-    /// Returns the secret, using a context in which the owner was recognized.
+    /// Returns the secret, using a context in which the owner has been recognized.
     ///
     /// - Throws: `errSecItemNotFound` if there is no secret; `notInteractive` if the authentication is no longer
     ///   sufficient.
@@ -141,10 +143,10 @@ struct RightItems: Sendable, Hashable {
 
     /// Removes a right.
     ///
-    /// Does nothing if another right now has its name.
+    /// This does nothing if a different right has since been saved under the same name.
     ///
-    /// - Parameter own: The right's key that was found initially.
-    /// - Throws: The errors of the store.
+    /// - Parameter own: The key that was found when the right was loaded.
+    /// - Throws: An error from the store.
     func remove(_ own: SecKey) throws {
         do {
             guard try storedKey() == own else { return }
@@ -170,7 +172,7 @@ struct RightItems: Sendable, Hashable {
         }
     }
 
-    /// Returns whether items were deleted, according to a status.
+    /// Returns whether a status means that items were deleted.
     private static func removed(_ status: OSStatus, _ failure: (OSStatus) -> NSError) throws -> Bool {
         guard status != errSecItemNotFound else { return false }
         guard status == errSecSuccess else { throw failure(status) }
@@ -218,7 +220,7 @@ extension NSError {
 }
 
 extension Unmanaged<CFError>? {
-    /// The error to throw for an error of a function of Apple's API.
+    /// The error to throw if one of Apple's functions reports this error.
     var rightFailure: NSError {
         self?.takeRetainedValue() ?? NSError(right: errSecInternalError, "It failed without a reason.", nil)
     }

@@ -5,13 +5,13 @@ internal import WhorlContext
 internal import Dispatch
 internal import WhorlSupport
 
-/// Keychain work for the asynchronous functions and those with a completion handler.
+/// A queue for the keychain work of asynchronous functions and of functions with a completion handler.
 ///
-/// It blocks a thread outside of the shared pool.
+/// The work blocks a thread outside of Swift's shared thread pool.
 enum RightQueue {
     private static let queue = DispatchQueue(label: "whorl.right", attributes: .concurrent)
 
-    /// Performs the work and returns when it is done.
+    /// Performs the work and returns its result when the work is done.
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -20,7 +20,7 @@ enum RightQueue {
         }
     }
 
-    /// Performs the work and calls back on its thread.
+    /// Performs the work and calls back on the thread that performed it.
     static func start<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value,
         _ completion: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -53,7 +53,7 @@ enum RightQueue {
         start(work) { completion($0.failure) }
     }
 
-    /// Performs asynchronous work outside of the shared pool, and calls back with the error or `nil`.
+    /// Performs asynchronous work outside of Swift's shared thread pool, and calls back with the error or `nil`.
     static func startTask(
         _ work: @escaping @Sendable () async throws -> Void,
         completion: @escaping @Sendable ((any Error)?) -> Void

@@ -9,7 +9,7 @@ internal import WhorlStateStore
 internal import WhorlVault
 package import WhorlService
 
-/// Changes to the machine, as in its settings. The simulated user is its owner and consents.
+/// Changes that a user can make in a machine's settings. The simulated user owns the machine and consents to them.
 extension SimulatedMachine {
     /// Enrolls a finger.
     ///
@@ -47,7 +47,7 @@ extension SimulatedMachine {
         try await state.createdStore().fingers(of: Self.profile).map(\.finger)
     }
 
-    /// Sets or changes the passcode; `nil` removes it.
+    /// Sets or changes the passcode, or removes it if `passcode` is `nil`.
     ///
     /// Items that exist only while a passcode is set are lost.
     package func setPasscode(_ passcode: String?) async throws(ServiceError) {
@@ -60,7 +60,7 @@ extension SimulatedMachine {
         announce()
     }
 
-    /// Locks fingers out, as after five touches in a row without a match.
+    /// Locks out fingers, as happens after five touches in a row without a match.
     package func lockOut() async throws(ServiceError) {
         let ledger = AttemptLedger(profile: Self.profile, readers: .pretended)
         let now = clock.time.now()
@@ -72,7 +72,7 @@ extension SimulatedMachine {
         }
     }
 
-    /// Ends the lockout, and resets the count of wrong passcodes.
+    /// Ends the lockout and resets the count of wrong passcodes.
     package func unlock() async throws(ServiceError) {
         passcode.forgive()
         let ledger = AttemptLedger(profile: Self.profile, readers: .pretended)
@@ -83,7 +83,7 @@ extension SimulatedMachine {
         }
     }
 
-    /// Advances the time of reuse windows, lockouts and the delays after wrong passcodes.
+    /// Advances the clock that determines reuse windows, lockouts and the delays after wrong passcodes.
     package func pass(_ duration: Duration) { clock.pass(duration) }
 
     /// Creates the owner's consent without a prompt.

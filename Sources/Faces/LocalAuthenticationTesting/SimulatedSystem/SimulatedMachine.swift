@@ -22,11 +22,11 @@ package final class SimulatedMachine: AuthenticationService {
     let state: StateAccess
     let engine: AuthenticationEngine
     let vault = TestVault()
-    /// The state directory, which is deleted when its last user is released.
+    /// The state directory, which is deleted when the last object that uses it is released.
     private let folder: TemporaryFolder
     private let listeners = Mutex<[UUID: AsyncStream<Void>.Continuation]>([:])
 
-    /// Creates a machine with a reader, without enrolled fingers and without a passcode.
+    /// Creates a machine that has a reader, but no enrolled fingers and no passcode.
     package init() {
         var script = MockScript()
         script.settings.stages = 1
@@ -65,7 +65,7 @@ package final class SimulatedMachine: AuthenticationService {
         try await engine.isOptedOut(application)
     }
 
-    /// Stores the user's choice for an app.
+    /// Stores whether the user has disabled fingers for an app.
     package func setOptedOut(_ optedOut: Bool, for application: ApplicationID)
         async throws(ServiceError)
     {
@@ -89,7 +89,7 @@ package final class SimulatedMachine: AuthenticationService {
         }
     }
 
-    /// Returns numbers that differ after each change of the state; `nil` if they are unknown.
+    /// Returns numbers that differ after each change of the state, or `nil` if the state cannot be read.
     package func changeMark() async -> [Int]? {
         // A state that cannot be read has no mark and counts as changed.
         guard let database = try? await state.existing() else { return nil }
@@ -104,7 +104,8 @@ package final class SimulatedMachine: AuthenticationService {
 
     // MARK: - Events
 
-    /// Returns an event for each reader that is plugged in or out, and for each change of the passcode.
+    /// Returns a stream with an event for each reader that is connected or disconnected, and for each change of the
+    /// passcode.
     package func events() -> AsyncStream<Void> {
         let (stream, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = UUID()
@@ -126,7 +127,7 @@ package final class SimulatedMachine: AuthenticationService {
     }
 }
 
-/// A temporary folder that is deleted with this object.
+/// A temporary folder that is deleted when this object is released.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -139,7 +140,7 @@ final class TemporaryFolder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// A clock that advances only when a test tells it to, so that a slow machine does not matter.
+/// A clock that advances only when a test tells it to, so that the speed of the machine does not matter.
 final class TestClock: Sendable {
     private let begin = MachineTime.system.now()
     private let passed = Mutex<Int64>(0)

@@ -9,23 +9,26 @@ import WhorlService
 
 /// The passcode of a test device, compared in memory.
 ///
-/// As on a real machine, wrong ones are counted and cause delays.
+/// As on a real machine, wrong passcodes are counted and cause delays.
 final class TestPasscode: PasscodeAuthority {
     private struct State {
         var passcode: SecretBox?
-        /// A number that differs for each passcode that was set, because the TPM has a different object for each.
+        /// A number that is different for each passcode that is set, because a TPM has a separate object for each
+        /// passcode.
         var serial = 0
-        /// The tries remain when the passcode changes, so that a new passcode does not allow new tries.
+        /// The counted tries.
+        ///
+        /// They are not reset when the passcode changes, so that a new passcode does not allow new tries.
         var tries = PasscodeTries()
     }
 
     private let state = Mutex(State())
     private let time: MachineTime
 
-    /// - Parameter time: The clock for the delays.
+    /// - Parameter time: The clock that measures the delays.
     init(time: MachineTime) { self.time = time }
 
-    /// Sets a passcode, or removes it.
+    /// Sets the passcode, or removes it if `passcode` is `nil`.
     func set(_ passcode: String?) {
         let box = passcode.map { text in
             let bytes = Array(text.utf8)
@@ -37,7 +40,7 @@ final class TestPasscode: PasscodeAuthority {
         }
     }
 
-    /// The number of the current passcode; `nil` if none is set.
+    /// The number of the current passcode, or `nil` if no passcode is set.
     var serial: Int? { state.withLock { $0.passcode == nil ? nil : $0.serial } }
 
     var isSet: Bool { serial != nil }
@@ -54,6 +57,6 @@ final class TestPasscode: PasscodeAuthority {
         return .verified
     }
 
-    /// Resets the count of wrong passcodes, as the right passcode does.
+    /// Resets the count of wrong passcodes, as entering the correct passcode does.
     func forgive() { state.withLock { $0.tries = PasscodeTries() } }
 }

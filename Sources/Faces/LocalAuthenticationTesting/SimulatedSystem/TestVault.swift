@@ -14,9 +14,9 @@ internal import WhorlSupport
 final class TestVault: Sendable {
     /// The state that items are bound to.
     struct Binding: Sendable, Hashable {
-        /// The generation of the set of fingers; `nil` while none is enrolled.
+        /// The generation of the set of fingers, or `nil` while no finger is enrolled.
         var fingers: UInt64?
-        /// The number of the current passcode; `nil` while none is set.
+        /// The number of the current passcode, or `nil` while no passcode is set.
         var passcode: Int?
     }
 
@@ -34,7 +34,7 @@ final class TestVault: Sendable {
         case key(P256.KeyAgreement.PrivateKey)
     }
 
-    /// The proofs of a session: the fingerprint that matched, the passcode that was typed.
+    /// The proofs of a session: the fingerprint that matched, and the passcode that was typed.
     struct Shown: Sendable {
         var print: PrintID?
         var passcode: Int?
@@ -78,7 +78,7 @@ final class TestVault: Sendable {
         ).sealed
     }
 
-    /// Returns the stored item; `nil` for an item of another device.
+    /// Returns the stored item, or `nil` for an item of another device.
     func entry(_ item: SealedItem) -> Entry? {
         guard let id = SimulatedItem(encoded: item.encoded)?.id else { return nil }
         return state.withLock { $0.entries[id] }
@@ -86,7 +86,7 @@ final class TestVault: Sendable {
 
     /// Records the proofs of an evaluation for a request's session.
     ///
-    /// A reused match does not count.
+    /// A reused match does not count as a proof.
     func remember(
         _ evaluation: Evaluation,
         for request: EvaluationRequest,
@@ -108,7 +108,7 @@ final class TestVault: Sendable {
         }
     }
 
-    /// Returns the proofs of a request's session that are still valid for it, and counts the use.
+    /// Returns the proofs of a request's session that are still valid for the request, and counts their use.
     func shown(for request: EvaluationRequest, at now: Moment) -> Shown {
         guard let session = request.session else { return Shown() }
         let scope = Scope(application: request.application, purpose: request.purpose)
@@ -132,7 +132,7 @@ extension TestVault.Entry {
     ///   - passcode: The number of the passcode that was typed.
     ///   - now: The current state.
     /// - Returns: One access control for each prompt, in order.
-    /// - Throws: The error of a TPM failure.
+    /// - Throws: The error with which a TPM would fail.
     func asking(
         hasFinger: Bool,
         passcode: Int?,
@@ -164,8 +164,8 @@ extension TestVault.Entry {
 
 /// A simulated sealed item: the name of an item that a test's vault stores in memory.
 ///
-/// Its bytes are stored like those of any other item. A real vault never opens it: with a TPM, it throws
-/// `itemTampered`.
+/// Its bytes are stored in the same way as those of any other item. A real vault never opens such an item. On a machine
+/// with a TPM, opening it fails with `itemTampered`.
 struct SimulatedItem: Sendable, Hashable {
     let kind: ItemKind
     let profile: String
@@ -191,7 +191,7 @@ extension SimulatedItem {
         )
     }
 
-    /// Parses the bytes of an item; `nil` for bytes that ``sealed`` does not produce.
+    /// Parses the bytes of an item, or returns `nil` for bytes that ``sealed`` does not produce.
     init?(encoded: Data) {
         guard encoded.count <= 4096, encoded.starts(with: SimulatedItem.start) else { return nil }
         var bytes = ByteReader(encoded.dropFirst(SimulatedItem.start.count))

@@ -13,12 +13,13 @@ extension ContextCore {
 
     /// Performs an operation that may prompt the owner.
     ///
-    /// Earlier authentication in this context counts.
+    /// Authentication that has already taken place in this context counts.
     ///
     /// Any number of operations can run at the same time. ``invalidate()`` ends them.
     ///
     /// - Parameters:
-    ///   - reason: The reason that the prompt shows. The default is the context's reason, or otherwise a general one.
+    ///   - reason: The reason shown in the prompt. The default is the context's reason or, if the context has none, a
+    ///     general one.
     ///   - operation: The operation.
     /// - Returns: The result of the operation, or its failure.
     package func release<Value: Sendable>(
@@ -38,10 +39,10 @@ extension ContextCore {
         }
     }
 
-    /// Performs an operation like `release(reason:_:)`, and blocks only the calling thread until it ends.
+    /// Performs an operation like `release(reason:_:)`, and blocks only the calling thread until the operation ends.
     ///
-    /// If a prompt presenter calls this, it fails immediately with `notInteractive`, because it would wait for its own
-    /// prompt.
+    /// If a prompt presenter calls this method, the call fails immediately with `notInteractive`, because it would
+    /// otherwise wait for the presenter's own prompt.
     package func releaseBlocking<Value: Sendable>(
         reason: String? = nil,
         _ operation: @escaping Operation<Value>
@@ -50,9 +51,9 @@ extension ContextCore {
         return WorkerThread.releases.wait { await self.release(reason: reason, operation) }
     }
 
-    /// The reason why no operation can start now; `nil` if one can.
+    /// The reason why operations cannot start now, or `nil` if they can.
     ///
-    /// Never prompts.
+    /// Reading this property never prompts.
     package var releaseObstacle: ServiceError? {
         if PresentingTask.isRunning { return ServiceError(.notInteractive) }
         return state.withLock { $0.isInvalidated } ? ServiceError(.invalidContext) : nil
@@ -60,7 +61,7 @@ extension ContextCore {
 
     /// Starts an operation on a protected item.
     ///
-    /// - Throws: `invalidContext`, in which case no operation was started.
+    /// - Throws: `invalidContext` if the context has been invalidated. If it is thrown, no operation has been started.
     private func beginRelease<Value: Sendable>(
         reason: String?,
         _ operation: @escaping Operation<Value>
@@ -94,7 +95,7 @@ extension ContextCore {
 
     /// Removes an operation that has ended.
     ///
-    /// After ``invalidate()``, its result is `appCancel`, never a success.
+    /// After ``invalidate()``, the result of the operation is `appCancel`, never a success.
     private func endRelease<Value: Sendable>(
         _ number: Int,
         _ result: Result<Value, ServiceError>

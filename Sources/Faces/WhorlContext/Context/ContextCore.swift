@@ -13,16 +13,17 @@ internal import WhorlSupport
 package final class ContextCore: Sendable {
     /// The result of an evaluation: the owner's proofs, in order.
     ///
-    /// It is empty only if no prompt was needed.
+    /// The list of proofs is empty only if no prompt was needed.
     package typealias Outcome = Result<[Evaluation], LAError>
 
     let parts: @Sendable () -> ContextParts
     let state = Mutex(ContextState())
-    /// The session with the owner's proofs for this context, which opens items without another prompt.
+    /// The session that stores the owner's proofs for this context, so that items can be opened without another prompt.
     let session = OwnerSession()
-    /// A serial queue, which gets a thread even if every thread of the shared pool waits for the reply.
+    /// A serial queue for replies, which gets a thread even if every thread of the shared pool is waiting for the
+    /// reply.
     private let replies = DispatchQueue(label: "whorl.reply")
-    /// Called when ``evaluatedDomainState`` may have changed.
+    /// A closure to call when ``evaluatedDomainState`` may have changed.
     private let domainStateDidChange = Mutex<@Sendable () -> Void>({})
 
     package init(parts: @escaping @Sendable () -> ContextParts) { self.parts = parts }
@@ -35,23 +36,23 @@ package final class ContextCore: Sendable {
         domainStateDidChange.withLock { $0 = body }
     }
 
-    /// The settings of the program.
+    /// The program's settings for the context.
     package var settings: ContextSettings { state.withLock { $0.settings } }
 
-    /// Changes the settings of the program.
+    /// Changes the program's settings for the context.
     package func change(_ body: (inout ContextSettings) -> Void) { state.withLock { body(&$0.settings) } }
 
-    /// The domain state of the last biometric success; `nil` before the first one.
+    /// The domain state at the last biometric success, or `nil` before the first one.
     package var evaluatedDomainState: Data? { state.withLock { $0.domainState } }
 
-    /// The strength of the touch of the last success; `nil` before the first one, or if only the passcode was used.
+    /// The strength of the touch in the last success, or `nil` before the first one or if only the passcode was used.
     package var evaluatedStrength: TouchStrength? { state.withLock { $0.strength } }
 
     // MARK: - Preflight
 
     /// Checks whether an evaluation could succeed now.
     ///
-    /// Blocks the caller.
+    /// This method blocks the caller.
     package func check(_ policy: LAPolicy) throws(LAError) {
         guard !state.withLock({ $0.isInvalidated }) else {
             throw LAError(ServiceError(.invalidContext))
@@ -67,7 +68,7 @@ package final class ContextCore: Sendable {
 
     /// Returns the current state of the machine.
     ///
-    /// Blocks the caller.
+    /// This method blocks the caller.
     package func preflight(_ policy: Policy = .biometrics) -> Preflight {
         let parts = parts()
         return WorkerThread.preflights.wait {
@@ -77,7 +78,7 @@ package final class ContextCore: Sendable {
 
     // MARK: - Evaluation
 
-    /// Evaluates for a caller that waits in a task.
+    /// Evaluates a requirement for a caller that waits in a task.
     ///
     /// Canceling that task ends the evaluation.
     package func evaluate(_ demand: EvaluationDemand, reason: String) async -> Outcome {
@@ -93,7 +94,7 @@ package final class ContextCore: Sendable {
         }
     }
 
-    /// Evaluates and replies once, on the reply queue.
+    /// Evaluates a requirement, and replies exactly once, on the reply queue.
     package func evaluate(
         _ demand: EvaluationDemand,
         reason: String,
@@ -112,7 +113,7 @@ package final class ContextCore: Sendable {
 
     /// Starts an evaluation.
     ///
-    /// - Throws: An error that can be determined without a prompt, in which case no evaluation was started.
+    /// - Throws: An error that can be determined without a prompt. If it is thrown, no evaluation has been started.
     private func begin(
         _ demand: EvaluationDemand,
         reason: String
@@ -137,9 +138,9 @@ package final class ContextCore: Sendable {
         }
     }
 
-    /// Shows one prompt after the other.
+    /// Shows the prompts one after the other.
     ///
-    /// The first one that fails ends the evaluation.
+    /// The first prompt that fails ends the evaluation.
     private func ask(
         _ requests: [EvaluationRequest],
         _ asker: ContextParts,
@@ -172,7 +173,7 @@ package final class ContextCore: Sendable {
         return result
     }
 
-    /// Ends the evaluation and all running operations, prevents new ones, and discards the owner's proofs.
+    /// Ends the evaluation and all operations in progress, prevents new ones, and discards the owner's proofs.
     package func invalidate() {
         let (running, releases) = state.withLock { state in
             state.isInvalidated = true
@@ -188,7 +189,7 @@ package final class ContextCore: Sendable {
 
     /// Stores or removes one of the program's credentials.
     ///
-    /// - Returns: `false` if the context is invalidated, otherwise `true`.
+    /// - Returns: `false` if the context has been invalidated; otherwise, `true`.
     package func setCredential(_ credential: SecretBox?, _ kind: CredentialKind) -> Bool {
         state.withLock { state in
             guard !state.isInvalidated else { return false }
@@ -203,16 +204,16 @@ package final class ContextCore: Sendable {
     }
 }
 
-/// An interface to a program's context for other modules.
+/// A protocol through which other modules access a program's context.
 ///
-/// With it, the keychain gets the state of the context in a query.
+/// The keychain uses it to get the state of a context in a query.
 package protocol ContextHolder: AnyObject {
     /// The state and operations of the context.
     var core: ContextCore { get }
 }
 
 extension [Evaluation] {
-    /// The strength of the touch among the proofs; `nil` without one.
+    /// The strength of the touch among the proofs, or `nil` if there is none.
     fileprivate var strengthOfTouch: TouchStrength? {
         var touch = first { $0.method == .biometry }?.strength
         if contains(where: { $0.method == .passcode }) { touch?.hasPasscode = true }
@@ -221,7 +222,7 @@ extension [Evaluation] {
 }
 
 extension LAError {
-    /// The error of a second evaluation while one is running in the context.
+    /// The error for starting an evaluation while another one is in progress in the context.
     fileprivate static var contextIsBusy: LAError {
         LAError(
             ServiceError(

@@ -11,9 +11,9 @@ internal import WhorlSystem
 extension ContextParts {
     /// The environment of this process, created on first use.
     ///
-    /// Creating it opens nothing.
+    /// Creating the environment does not open anything.
     ///
-    /// Programs that do not set a presenter prompt on the terminal.
+    /// If a program does not set a presenter, prompts appear in the terminal.
     private static let system = ContextParts(of: servicesOfProcess, presenter: TerminalPrompt())
 
     private static var servicesOfProcess: Services {

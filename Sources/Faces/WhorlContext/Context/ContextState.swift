@@ -5,23 +5,23 @@ package import WhorlService
 
 /// The mutable state of a context, protected by its core's lock.
 struct ContextState {
-    /// The settings of the program.
+    /// The program's settings.
     var settings = ContextSettings()
-    /// The domain state of the last biometric success.
+    /// The domain state at the last biometric success.
     var domainState: Data?
-    /// The strength of the touch of the last success; `nil` if there was none.
+    /// The strength of the touch in the last success, or `nil` if there was none.
     var strength: TouchStrength?
-    /// Whether the context was invalidated.
+    /// Whether the context has been invalidated.
     ///
-    /// Then, operations can neither start nor succeed.
+    /// If so, operations can neither start nor succeed.
     var isInvalidated = false
-    /// The evaluation that is running.
+    /// The evaluation in progress.
     var running: Task<ContextCore.Outcome, Never>?
     /// The credentials that the program has set.
     ///
     /// A smart card PIN is stored and reported, but not used.
     var credentials: [CredentialKind: SecretBox] = [:]
-    /// The functions that cancel the running operations on protected items, by number.
+    /// The functions that cancel the operations in progress on protected items, by operation number.
     var releases: [Int: @Sendable () -> Void] = [:]
     /// The number of operations that have been started, which is also the number of the latest one.
     var releaseCount = 0
@@ -29,7 +29,7 @@ struct ContextState {
 
 /// The settings of a context.
 ///
-/// An evaluation uses the settings at the time when it starts.
+/// An evaluation uses the settings that apply when it starts.
 package struct ContextSettings: Sendable {
     package var fallbackTitle: String?
     package var cancelTitle: String?

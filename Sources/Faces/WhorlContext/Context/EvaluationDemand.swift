@@ -6,18 +6,18 @@ package import WhorlService
 package enum EvaluationDemand: Sendable {
     /// A policy.
     case policy(LAPolicy)
-    /// An access control. Items with it open afterwards without a prompt.
+    /// An access control. Afterward, items with this access control open without a prompt.
     case access(AccessControl)
-    /// Creating an item with this access control, which requires only the program's own credentials.
+    /// The creation of an item with this access control, which requires only credentials that the program supplies.
     case making(AccessControl)
-    /// A requirement that no Linux machine can meet, with its error.
+    /// A requirement that no Linux machine can meet, with the error to report.
     case impossible(LAError)
 
     /// Returns the requests for this requirement.
     ///
     /// - Parameters:
-    ///   - request: A request with everything except the policy.
-    ///   - hasApplicationPassword: Whether the program has set its own password.
+    ///   - request: A request that contains everything except the policy.
+    ///   - hasApplicationPassword: Whether the program has set an application password.
     /// - Returns: One request for each prompt, in order; empty if no prompt is needed.
     /// - Throws: An error that can be determined without a prompt.
     func requests(
@@ -39,9 +39,9 @@ package enum EvaluationDemand: Sendable {
         }
     }
 
-    /// Returns the domain state to remember for the program; `nil` if it is not reported to the program.
+    /// Returns the domain state to store for the program, or `nil` if the program does not receive it.
     ///
-    /// As on Apple's systems, only the evaluation of a policy reports it.
+    /// As on Apple's systems, only the evaluation of a policy reports the domain state.
     func domainState(after outcome: ContextCore.Outcome) -> Data? {
         switch (self, outcome) {
         case (.policy, .success(let shown)):
@@ -72,7 +72,7 @@ extension AccessControl {
 
     /// Checks that the context has an application password if the access control requires one.
     ///
-    /// It is never prompted for.
+    /// The user is never prompted for this password.
     fileprivate func checkPassword(_ isThere: Bool) throws(LAError) {
         guard needsApplicationPassword, !isThere else { return }
         throw LAError(
@@ -98,7 +98,7 @@ extension EvaluationRequest {
     }
 }
 
-/// The kind of a credential that a program sets on a context.
+/// The kind of credential that a program sets on a context.
 package enum CredentialKind: Sendable {
     /// The application password, for items that require one.
     case applicationPassword

@@ -5,7 +5,7 @@
 
 /// A pointer through which a function returns an error, as in `var error: NSError?` and `&error`.
 ///
-/// Foundation on Linux does not declare it.
+/// Foundation on Linux does not declare this type.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
 /// The maximum value of `LAContext.touchIDAuthenticationAllowableReuseDuration`: 300 seconds.

@@ -10,13 +10,16 @@ public enum LAPolicy: Int, Sendable, Hashable {
     case deviceOwnerAuthentication = 2
     /// A paired device nearby.
     ///
-    /// Linux machines do not have one: evaluating it always fails with ``LAError/companionNotAvailable``.
+    /// Evaluating this policy always fails with ``LAError/companionNotAvailable``, because Linux machines never have
+    /// paired devices.
     case deviceOwnerAuthenticationWithCompanion = 3
-    /// A matching finger or a paired device. On Linux, this is ``deviceOwnerAuthenticationWithBiometrics``.
+    /// A matching finger or a paired device. On Linux, this is equivalent to
+    /// ``deviceOwnerAuthenticationWithBiometrics``.
     case deviceOwnerAuthenticationWithBiometricsOrCompanion = 4
     /// A device on its owner's wrist.
     ///
-    /// Linux machines cannot detect this: evaluating it always fails with ``LAError/biometryNotAvailable``.
+    /// Evaluating this policy always fails with ``LAError/biometryNotAvailable``, because Linux machines cannot detect
+    /// this.
     case deviceOwnerAuthenticationWithWristDetection = 5
 
     /// The earlier name of ``deviceOwnerAuthenticationWithCompanion``.
@@ -54,7 +57,7 @@ extension LAPolicy {
 
     /// Whether only biometry can meet this policy.
     ///
-    /// A successful preflight then sets the domain state.
+    /// If so, a successful preflight sets the domain state.
     package var isBiometric: Bool {
         switch self {
         case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:

@@ -4,16 +4,16 @@ internal import Synchronization
 import WhorlService
 internal import WhorlSupport
 
-/// A presenter that marks the current task as showing a prompt, and abandons one that does not end.
+/// A presenter that marks the current task as showing a prompt, and abandons a prompt that does not end.
 ///
-/// A presenter must not wait for a prompt of its own, because prompts take turns and its own prompt is still shown. It
-/// also cannot show anything on a thread that waits for the evaluation, such as a program's main thread in a keychain
-/// call. The finger is read nevertheless.
+/// A presenter must not start another prompt and wait for it, because prompts take turns and the presenter's current
+/// prompt is still shown. A presenter also cannot show anything on a thread that is waiting for the evaluation, such as
+/// a program's main thread in a keychain call. In this case, the finger is read nevertheless.
 struct PresentingTask: PromptPresenter {
     /// Whether the current task was started by a prompt.
     @TaskLocal static var isRunning = false
 
-    /// The time that the presenter has to end after its prompt has ended.
+    /// The time within which the presenter must return after its prompt has ended.
     static let patience = Duration.seconds(10)
 
     let presenter: any PromptPresenter
@@ -41,7 +41,7 @@ struct PresentingTask: PromptPresenter {
 
 /// An answer that one task waits for.
 ///
-/// The first answer counts.
+/// Only the first answer counts.
 private final class OnceAnswer<Value: Sendable>: Sendable {
     private enum State {
         case open

@@ -6,7 +6,8 @@ internal import WhorlSupport
 extension LAError {
     /// Creates the error to report to a program for a failure of the service.
     ///
-    /// If Apple has no code for a failure, the closest one is used. The underlying error has the exact reason.
+    /// If Apple does not define a code for the failure, the closest code is used. The underlying error contains the
+    /// exact reason.
     package init(_ error: ServiceError) {
         self.init(
             error.code.appleCode.flatMap(Code.init(rawValue:)) ?? .biometryNotAvailable,

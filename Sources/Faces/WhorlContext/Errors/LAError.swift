@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An error of an evaluation, in the form that programs for Apple's systems expect.
+/// An error that a context reports, in the form that programs for Apple's systems expect.
 ///
-/// It wraps an `NSError` in ``LAErrorDomain``. It can be caught by its code (`catch LAError.userCancel`), as an
-/// `LAError` (even if an `NSError` was thrown), and as an `NSError`. Errors that Whorl creates have a description, a
+/// It wraps an `NSError` in ``LAErrorDomain``. You can catch it by its code (`catch LAError.userCancel`), as an
+/// `LAError` (even if an `NSError` was thrown), or as an `NSError`. Errors that Whorl creates have a description, a
 /// reason and a recovery suggestion (`NSLocalizedDescriptionKey`, `NSLocalizedFailureReasonErrorKey`,
-/// `NSLocalizedRecoverySuggestionErrorKey`). `NSUnderlyingErrorKey` has the engine's error, whose code is more
-/// specific.
+/// `NSLocalizedRecoverySuggestionErrorKey`). The error under `NSUnderlyingErrorKey` is the engine's error, which has a
+/// more specific code.
 ///
-/// It is `@unchecked Sendable` because an `NSError` never changes and Whorl's values in its user info are Sendable. A
-/// caller that creates one with different user info must ensure the same.
+/// The type is `@unchecked Sendable` because an `NSError` never changes and Whorl's values in its user info are
+/// Sendable. A program that creates an error with different user info must ensure that its values are Sendable.
 public struct LAError: Error, @unchecked Sendable {
     /// The kind of failure.
     public enum Code: Int, Sendable, Hashable {
-        /// The finger did not match three times.
+        /// Authentication failed, for example because three touches in a row did not match.
         case authenticationFailed = -1
-        /// The user pressed cancel.
+        /// The user pressed the cancel button.
         case userCancel = -2
-        /// The user pressed the fallback button. The program continues with its own fallback.
+        /// The user pressed the fallback button. The program is expected to continue with its own fallback.
         case userFallback = -3
-        /// The prompt timed out, the reader is in use, or the context has a running evaluation.
+        /// The prompt timed out, the reader is in use, or the context is already evaluating a policy.
         case systemCancel = -4
-        /// No passcode is set, and nothing else can meet the policy.
+        /// No passcode is set, and the policy cannot be met in any other way.
         case passcodeNotSet = -5
-        /// Biometry is not available. The underlying error has the reason.
+        /// Biometry is not available. The underlying error contains the reason.
         case biometryNotAvailable = -6
         /// No finger is enrolled for the connected reader.
         case biometryNotEnrolled = -7
-        /// Fingers are locked out after too many failures.
+        /// Fingers are locked out because too many tries failed.
         case biometryLockout = -8
         /// During the evaluation, the context was invalidated or released, or the task was canceled.
         case appCancel = -9
-        /// The call is invalid: the context was invalidated before, or the reason is empty.
+        /// The call is invalid: the context has already been invalidated, or the reason is empty.
         case invalidContext = -10
-        /// No paired device is nearby. Linux machines never have one.
+        /// No paired device is nearby. Linux machines never have paired devices.
         case companionNotAvailable = -11
-        /// No removable reader is paired. Whorl never returns this.
+        /// No removable reader is paired. Whorl never returns this code.
         case biometryNotPaired = -12
         /// The reader with the enrolled fingers is not connected.
         case biometryDisconnected = -13
-        /// An embedded prompt has an invalid size. Whorl never returns this.
+        /// An embedded prompt has an invalid size. Whorl never returns this code.
         case invalidDimensions = -14
-        /// A prompt is required, but cannot or must not be shown.
+        /// A prompt is required but cannot be shown or is not allowed.
         case notInteractive = -1004
 
         /// The earlier name of ``biometryNotAvailable``.
@@ -54,16 +54,16 @@ public struct LAError: Error, @unchecked Sendable {
         public static var watchNotAvailable: Code { .companionNotAvailable }
     }
 
-    /// The error that this one wraps.
+    /// The wrapped error.
     public let _nsError: NSError
 
-    /// Wraps an error of ``LAErrorDomain``.
+    /// Creates an error that wraps an `NSError` in the domain ``LAErrorDomain``.
     public init(_nsError error: NSError) { _nsError = error }
 
     /// The kind of failure.
     ///
-    /// If the number is not a ``Code-swift.enum``, this is ``Code-swift.enum/authenticationFailed``; use `errorCode` to
-    /// get the number.
+    /// If the wrapped error's number is not a defined code, the value is ``Code-swift.enum/authenticationFailed``; use
+    /// `errorCode` to get the number.
     public var code: Code { Code(rawValue: _nsError.code) ?? .authenticationFailed }
 
     /// The error domain, ``LAErrorDomain``.
@@ -72,45 +72,45 @@ public struct LAError: Error, @unchecked Sendable {
 
 // The codes as `LAError.userCancel`: in `catch`, in `switch`, and compared with an error's `code`.
 extension LAError {
-    /// The finger did not match three times.
+    /// Authentication failed, for example because three touches in a row did not match.
     public static var authenticationFailed: Code { .authenticationFailed }
-    /// The user pressed cancel.
+    /// The user pressed the cancel button.
     public static var userCancel: Code { .userCancel }
     /// The user pressed the fallback button.
     ///
-    /// The program continues with its own fallback.
+    /// The program is expected to continue with its own fallback.
     public static var userFallback: Code { .userFallback }
-    /// The prompt timed out, the reader is in use, or the context has a running evaluation.
+    /// The prompt timed out, the reader is in use, or the context is already evaluating a policy.
     public static var systemCancel: Code { .systemCancel }
-    /// No passcode is set, and nothing else can meet the policy.
+    /// No passcode is set, and the policy cannot be met in any other way.
     public static var passcodeNotSet: Code { .passcodeNotSet }
     /// Biometry is not available.
     ///
-    /// The underlying error has the reason.
+    /// The underlying error contains the reason.
     public static var biometryNotAvailable: Code { .biometryNotAvailable }
     /// No finger is enrolled for the connected reader.
     public static var biometryNotEnrolled: Code { .biometryNotEnrolled }
-    /// Fingers are locked out after too many failures.
+    /// Fingers are locked out because too many tries failed.
     public static var biometryLockout: Code { .biometryLockout }
     /// During the evaluation, the context was invalidated or released, or the task was canceled.
     public static var appCancel: Code { .appCancel }
-    /// The call is invalid: the context was invalidated before, or the reason is empty.
+    /// The call is invalid: the context has already been invalidated, or the reason is empty.
     public static var invalidContext: Code { .invalidContext }
     /// No paired device is nearby.
     ///
-    /// Linux machines never have one.
+    /// Linux machines never have paired devices.
     public static var companionNotAvailable: Code { .companionNotAvailable }
     /// No removable reader is paired.
     ///
-    /// Whorl never returns this.
+    /// Whorl never returns this code.
     public static var biometryNotPaired: Code { .biometryNotPaired }
     /// The reader with the enrolled fingers is not connected.
     public static var biometryDisconnected: Code { .biometryDisconnected }
     /// An embedded prompt has an invalid size.
     ///
-    /// Whorl never returns this.
+    /// Whorl never returns this code.
     public static var invalidDimensions: Code { .invalidDimensions }
-    /// A prompt is required, but cannot or must not be shown.
+    /// A prompt is required but cannot be shown or is not allowed.
     public static var notInteractive: Code { .notInteractive }
     /// The earlier name of ``biometryNotAvailable``.
     public static var touchIDNotAvailable: Code { .biometryNotAvailable }
@@ -172,21 +172,20 @@ extension LAError: _BridgedStoredNSError {
     /// The domain of an `NSError` that can be cast to ``LAError``.
     public static var _nsErrorDomain: String { LAErrorDomain }
 
-    /// Returns whether both have the same code and user info.
+    /// Returns whether two errors have the same code and user info.
     public static func == (left: LAError, right: LAError) -> Bool { left._nsError.isEqual(right._nsError) }
 
     /// Hashes the domain and the code.
     ///
-    /// It does not hash the wrapped error, because on Linux `NSError.hash` crashes the program (Foundation of Swift
-    /// 6.3.1).
+    /// The wrapped error is not hashed because `NSError.hash` crashes on Linux (Foundation in Swift 6.3.1).
     public func hash(into hasher: inout Hasher) {
         hasher.combine(_nsError.domain)
         hasher.combine(_nsError.code)
     }
 
-    /// The hash as a number.
+    /// The hash value.
     ///
-    /// Without this, Foundation's implementation would hash the wrapped error.
+    /// This property is necessary because Foundation's implementation would hash the wrapped error.
     public var hashValue: Int {
         var hasher = Hasher()
         hash(into: &hasher)
@@ -201,27 +200,27 @@ extension LAError.Code: _ErrorCodeProtocol {
 
 // Without this, `nsError as? LAError` and `laError as? NSError` are nil on Linux.
 extension LAError: _ObjectiveCBridgeable {
-    /// The Objective-C class that this type bridges to.
+    /// The Objective-C class that this type is bridged to.
     public typealias _ObjectiveCType = NSError
 
     /// The wrapped error.
     public func _bridgeToObjectiveC() -> NSError { _nsError }
 
-    /// Wraps an error of this domain.
+    /// Converts an `NSError` in this domain.
     public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) {
         guard _conditionallyBridgeFromObjectiveC(source, result: &result) else {
             preconditionFailure("an NSError of the domain \(source.domain) is no LAError")
         }
     }
 
-    /// Wraps an error if it is of this domain.
+    /// Converts an `NSError` if it is in this domain.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) -> Bool {
         guard source.domain == LAErrorDomain else { return false }
         result = LAError(_nsError: source)
         return true
     }
 
-    /// Wraps an error that must be of this domain.
+    /// Converts an `NSError` that must be in this domain.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> LAError {
         var result: LAError?
         guard let source else { preconditionFailure("nothing is no LAError") }

@@ -5,9 +5,9 @@ internal import Glibc
 import WhorlSecretMemory
 internal import WhorlSupport
 
-/// A reader of keys on a dedicated thread, so that no thread of Swift's pool ever waits for the user.
+/// A reader that reads keys on a dedicated thread, so that the threads of Swift's pool never wait for the user.
 ///
-/// From `read(2)` to the ``SecretBox``, typed bytes are only in locked memory.
+/// From `read(2)` to the ``SecretBox``, typed bytes are stored only in locked memory.
 final class KeyReader: Sendable {
     /// The keys in order, until the reader is released or the terminal is closed.
     let keys: AsyncStream<Key>
@@ -15,7 +15,7 @@ final class KeyReader: Sendable {
     private let wake: PipeEnds
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Starts reading from `descriptor`; `nil` if the system cannot create a pipe or a thread.
+    /// Starts reading from `descriptor`, or returns `nil` if the system cannot create a pipe or a thread.
     init?(_ descriptor: CInt, typing: TypedLine.Typing = .ignored) {
         guard let wake = PipeEnds() else { return nil }
         let resumptions = TerminalMode.resumptions
@@ -39,9 +39,10 @@ final class KeyReader: Sendable {
         }
     }
 
-    /// Ends the thread through the pipe, and wipes the typed input.
+    /// Stops the thread through the pipe, and wipes the typed input.
     ///
-    /// The thread does not read afterwards. Keys typed later go to the next prompt or the shell.
+    /// Afterward, the thread does not read further input. Keys that are typed later go to the next prompt or to the
+    /// shell.
     deinit {
         line.set(.ignored)
         wake.wake()
@@ -95,7 +96,7 @@ final class KeyReader: Sendable {
 
     /// Waits for keys in the foreground.
     ///
-    /// In the background, waits only for the return to the foreground.
+    /// In the background, this method waits only until the process returns to the foreground.
     private static func nextEvent(_ descriptor: CInt, _ wake: CInt, _ resumptions: CInt) -> Event {
         var ends = [wake, resumptions, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         var wasInBackground = false
@@ -136,7 +137,9 @@ final class KeyReader: Sendable {
         return foreground > 0 && foreground != getpgrp()
     }
 
-    /// Reads available bytes; returns `false` if the terminal was closed.
+    /// Reads the available bytes.
+    ///
+    /// Returns `false` if the terminal was closed.
     private static func readSome(_ descriptor: CInt, _ bytes: inout SecretBuffer) -> Bool {
         bytes.append { room in Glibc.read(descriptor, room.baseAddress, room.count) } > 0
     }

@@ -22,9 +22,9 @@ enum KeyStroke: Sendable, Hashable {
 
 /// A scanner that converts the bytes of a terminal to keys, one byte at a time.
 ///
-/// A terminal sends Escape for the key itself, and at the start of a sequence. Arrow keys, function keys, and letters
-/// with Alt are sent as sequences (ECMA-48, and xterm's control sequences). Bytes that follow immediately belong to a
-/// sequence, which is dropped. Escape without a following byte is the key.
+/// A terminal sends Escape for the key itself, but also at the start of a sequence. Arrow keys, function keys, and
+/// letters with Alt are sent as sequences (ECMA-48, and xterm's control sequences). Bytes that follow Escape
+/// immediately belong to a sequence, which is discarded. If no byte follows, Escape is the key.
 struct KeyScanner {
     private enum State {
         case ground
@@ -63,7 +63,7 @@ struct KeyScanner {
 
     /// Ends a sequence after a timeout.
     ///
-    /// A single Escape is the key; an incomplete sequence is dropped.
+    /// A single Escape is treated as the key, and an incomplete sequence is discarded.
     mutating func settle() -> KeyStroke? {
         defer { state = .ground }
         return state == .escape ? .escape : nil

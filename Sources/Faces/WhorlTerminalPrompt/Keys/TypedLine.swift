@@ -3,37 +3,38 @@
 import WhorlSecretMemory
 internal import Synchronization
 
-/// The meaning of a key for a prompt.
+/// The meaning of a key at a prompt.
 enum Key: Sendable {
     /// Escape.
     ///
-    /// ^D does not cancel, because programs that run this one on a pseudo-terminal send ^D when their own input ends.
+    /// ^D does not cancel, because a program that runs this one on a pseudo-terminal sends ^D when its own input ends.
     case cancel
-    /// Tab, if nothing is typed.
+    /// Tab, if nothing has been typed.
     case fallback
     /// A change of the passcode field, with its number of characters.
     case typed(characters: Int)
-    /// Enter on input that cannot be a passcode. The field is then empty.
+    /// Enter, with input that cannot be a passcode. The field has been cleared.
     case refused(PasscodeLine.Fault)
-    /// Enter on a passcode.
+    /// Enter, with a passcode.
     ///
     /// Further passcodes are not submitted until ``KeyReader/take(_:)`` is called.
     case submitted(SecretBox)
-    /// Not a key: the process has returned to the foreground, and other programs have written to the terminal.
+    /// An event that is not a key: the process has returned to the foreground, and other programs have written to the
+    /// terminal.
     case resumed
 }
 
 /// A converter from terminal bytes to keys and a passcode.
 ///
-/// Shared by the key reader and the display.
+/// The key reader and the display share it.
 final class TypedLine: Sendable {
-    /// The use of typed input.
+    /// The way in which typed input is used.
     enum Typing: Sendable {
-        /// Input is ignored, because no passcode is accepted.
+        /// Input is ignored, because the prompt does not accept a passcode.
         case ignored
-        /// Input goes into the passcode field, and Enter submits it. The field is then held.
+        /// Input goes into the passcode field. Enter submits the passcode, after which the state is `held`.
         case taken
-        /// Input goes into the passcode field, but Enter has no effect yet because another passcode is being compared.
+        /// Input goes into the passcode field, but Enter has no effect yet because another passcode is being checked.
         case held
         /// Input goes into the passcode field, and each Enter submits a passcode.
         case always

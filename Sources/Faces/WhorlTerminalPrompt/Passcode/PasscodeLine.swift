@@ -2,11 +2,11 @@
 
 import WhorlSecretMemory
 
-/// A passcode while it is typed.
+/// A passcode that is being typed.
 ///
-/// It stores bytes as the keyboard sends them, UTF-8 on today's systems, without changing them. A byte that is not
-/// allowed or does not fit makes the input invalid. It is never dropped silently, because the rest would be a different
-/// passcode.
+/// The bytes are stored exactly as the terminal sends them, which is in UTF-8 on today's systems. A byte that is not
+/// allowed or does not fit makes the input invalid. Such a byte is never silently dropped, because the remaining bytes
+/// would be a different passcode.
 struct PasscodeLine: ~Copyable {
     /// The reason why input cannot be a passcode.
     enum Fault: Sendable, Hashable {
@@ -16,7 +16,7 @@ struct PasscodeLine: ~Copyable {
         case control
     }
 
-    /// The result of Enter.
+    /// The result of pressing Enter.
     enum Submission: Sendable {
         /// Nothing was typed.
         case empty
@@ -32,16 +32,16 @@ struct PasscodeLine: ~Copyable {
     private var buffer = SecretBuffer(capacity: PasscodeLine.capacity)
     private(set) var fault: Fault?
 
-    /// The number of typed characters, and of dots.
+    /// The number of typed characters, which is also the number of dots.
     ///
-    /// It counts the bytes that start a character.
+    /// Only the bytes that start a character are counted.
     var characters: Int {
         buffer.withBytes { bytes in
             (0..<bytes.byteCount).count { !Self.isContinuation(bytes, $0) }
         }
     }
 
-    /// Edits the input with a key.
+    /// Applies a key to the input.
     ///
     /// - Returns: Whether the key changed the input.
     mutating func edit(_ stroke: KeyStroke) -> Bool {
@@ -105,7 +105,7 @@ struct PasscodeLine: ~Copyable {
 }
 
 extension PasscodeLine.Fault {
-    /// The text to show to the user.
+    /// The message to show to the user.
     var text: String {
         switch self {
         case .tooLong: "A passcode must not be longer than 1,024 bytes."

@@ -4,11 +4,11 @@ internal import Glibc
 package import WhorlSecretMemory
 internal import WhorlSupport
 
-/// A reader that prompts for a passcode on the terminal, outside of an evaluation, to set, change or verify one.
+/// A reader that prompts for a passcode in the terminal outside of an evaluation, in order to set, change or verify it.
 ///
-/// It shows a dot for each character, and removes the dots at the end so that the length is not visible. The input is
-/// only in locked memory. Backspace removes the last character, ^W the last word and ^U everything; Escape cancels; ^C
-/// stays SIGINT. The terminal's settings are always restored.
+/// The reader shows a dot for each character, and removes the dots at the end so that the length does not remain
+/// visible. Input is stored only in locked memory. Backspace removes the last character, ^W the last word, and ^U all
+/// input. Escape cancels the prompt, and ^C still sends SIGINT. The terminal's settings are always restored.
 package struct PasscodeReader: Sendable {
     /// The number of attempts to enter the same new passcode twice.
     static let confirmations = 3
@@ -18,7 +18,7 @@ package struct PasscodeReader: Sendable {
 
     /// Creates a reader.
     ///
-    /// By default, it uses standard error if that is the terminal, otherwise `/dev/tty`.
+    /// By default, the reader uses standard error if it is the terminal; otherwise, it uses `/dev/tty`.
     package init(
         environment: [String: String] = terminalEnvironment(),
         on terminal: @escaping @Sendable () -> Terminal = Terminal.controlling
@@ -31,9 +31,10 @@ package struct PasscodeReader: Sendable {
     ///
     /// There is no time limit. Canceling the task ends the prompt.
     ///
-    /// - Parameter question: The text before the colon. It is cleaned before it is shown.
+    /// - Parameter question: The text before the colon. Control characters are removed from it.
     /// - Returns: The passcode as typed, 1 to 1,024 bytes, without a line feed.
-    /// - Throws: `noTerminal` if there is no terminal for the prompt, or if another prompt reads its keys; `cancelled`.
+    /// - Throws: `noTerminal` if there is no terminal for the prompt, or if another prompt is reading its keys;
+    ///   `cancelled` if the prompt was canceled.
     package func read(_ question: String = "Passcode") async throws(PasscodeReadingError) -> SecretBox {
         try await read([question]) { _ in nil }
     }
@@ -52,7 +53,7 @@ package struct PasscodeReader: Sendable {
         }
     }
 
-    /// Shows the questions in turn until `objection` accepts the answers.
+    /// Asks the questions in turn until `objection` accepts the answers.
     ///
     /// Returns the first answer.
     private func read(
@@ -145,11 +146,11 @@ private struct QuestionLine {
 extension PasscodeReader {
     private typealias Outcome = Result<SecretBox, PasscodeReadingError>
 
-    /// Reads a passcode from an open file descriptor, up to the first line feed or the end.
+    /// Reads a passcode from an open file descriptor, up to the first line feed or the end of the input.
     ///
-    /// It drops the line feed, and never reads beyond it, so that the next call returns the next line. The descriptor
-    /// stays open. The bytes are only in locked memory. This call waits without blocking Swift's thread pool. Canceling
-    /// the task ends it.
+    /// The line feed is discarded, and nothing after it is read, so that the next call returns the next line. The
+    /// descriptor stays open. The bytes are stored only in locked memory. This method waits without blocking Swift's
+    /// thread pool, and ends if the task is canceled.
     ///
     /// - Parameter descriptor: A file, a pipe or a socket. A terminal is not allowed, because it would show the input.
     /// - Returns: The passcode, 1 to 1,024 bytes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An error from reading a passcode.
+/// An error that occurs when a passcode is read.
 package struct PasscodeReadingError: Error, Sendable, Hashable {
     /// The kind of failure.
     package enum Code: String, Sendable, Hashable, CaseIterable {
@@ -10,7 +10,7 @@ package struct PasscodeReadingError: Error, Sendable, Hashable {
         case noTerminal = "noTerminal"
         /// The descriptor is a terminal, which would show the passcode.
         case isTerminal = "isTerminal"
-        /// The two entries of a new passcode differed too often.
+        /// The two entries of a new passcode differed too many times.
         case different = "different"
         /// The passcode is empty.
         case empty = "empty"
@@ -24,7 +24,7 @@ package struct PasscodeReadingError: Error, Sendable, Hashable {
 
     /// The kind of failure.
     package let code: Code
-    /// The system's error message; may be empty.
+    /// The system's error message, which may be empty.
     package let cause: String
 
     init(_ code: Code, cause: String = "") {

@@ -6,8 +6,8 @@ import WhorlService
 extension PromptState {
     /// Returns the lines of the whole prompt, for a terminal that is redrawn with each update.
     ///
-    /// No line is wider than the style's columns, and text from outside cannot control the terminal. Of the typed
-    /// passcode, only the number of characters is available here.
+    /// No line is wider than the style's columns, and text from outside cannot control the terminal. Only the number of
+    /// typed characters is available here, not the passcode itself.
     package func lines(_ style: TerminalStyle) -> [String] {
         guard let end else {
             return heading(style) + fingerLines(style) + passcodeLines(style) + [keys(style)]
@@ -15,7 +15,8 @@ extension PromptState {
         return heading(style) + [line(end, style)]
     }
 
-    /// Returns the title, the reason, the purpose of the touch, a warning about a simulated reader, and the progress.
+    /// Returns the lines with the title, the reason, the purpose of the touch, a warning about a simulated reader, and
+    /// the progress.
     private func heading(_ style: TerminalStyle) -> [String] {
         var lines = [style.paint(text(prompt.title, style), .bold)]
         lines += (wrapped(prompt.reason, style) + wrapped(prompt.purposeLine, style)).map { "  " + $0 }
@@ -24,9 +25,9 @@ extension PromptState {
         return lines
     }
 
-    /// Returns a sentence on as many lines as necessary.
+    /// Returns a sentence, wrapped to as many lines as necessary.
     ///
-    /// The end of a reason may be important, such as who gets the money.
+    /// Sentences are wrapped because the end of a reason may be important, such as the recipient of a payment.
     private func wrapped(_ sentence: String, _ style: TerminalStyle) -> [String] {
         TerminalText.lines(sentence, columns: style.columns - 2, ascii: style.ascii)
     }
@@ -62,7 +63,7 @@ extension PromptState {
         return line + (verdict.map { [hint($0, style)] } ?? [])
     }
 
-    /// Returns the line of the passcode field: a dot for each character, as far as they fit.
+    /// Returns the line of the passcode field, with as many of the characters' dots as fit.
     static func line(_ style: TerminalStyle, _ question: String = "Passcode", characters: Int) -> String {
         let question = "  " + TerminalText.line(question, columns: style.columns - 4, ascii: style.ascii)
         let room = max(0, style.columns - TerminalText.width(of: question) - 2)
@@ -70,9 +71,9 @@ extension PromptState {
         return question + ": " + String(repeating: dot, count: min(characters, room))
     }
 
-    /// Returns the keys with their actions.
+    /// Returns the line that lists the keys and their actions.
     ///
-    /// Two titles share the width.
+    /// If there are two titles, they share the width.
     private func keys(_ style: TerminalStyle) -> String {
         let room = style.columns - 2 - "[Esc] ".count
         let cancel = "  " + style.paint("[Esc]", .bold) + " "
@@ -110,7 +111,7 @@ extension PromptState {
 
     /// Returns the text for one change, for output that cannot be redrawn.
     ///
-    /// Typed characters are not shown there.
+    /// Typed characters are not shown in such output.
     package func line(for change: PromptChange, _ style: TerminalStyle) -> String? {
         switch change {
         case .told(let update): line(for: update, style)

@@ -3,7 +3,7 @@
 import WhorlFingerprint
 package import WhorlService
 
-/// A change of a prompt: an update of the engine, or the effect of a key.
+/// A change to a prompt: an update from the engine, or the effect of a key.
 package enum PromptChange: Sendable, Hashable {
     /// An update from the engine.
     case told(PromptUpdate)
@@ -11,15 +11,15 @@ package enum PromptChange: Sendable, Hashable {
     case opened
     /// The number of typed characters changed.
     case typed(Int)
-    /// The input cannot be a passcode. The text is the reason.
+    /// The input cannot be a passcode, for the reason in the text.
     case refused(String)
-    /// The prompt ended before the engine announced its end, because of this button if there is one.
+    /// The prompt ended before the engine announced its end. The value is the button that ended it, if any.
     case left(PromptAction?)
 }
 
 /// The content of a prompt: the fingerprint part, and the passcode field below it.
 ///
-/// It is a pure value to which changes are applied, and which draws itself.
+/// The state is a value type that applies changes to itself and can be drawn.
 package struct PromptState: Drawing, Hashable {
     /// The phase of the fingerprint part.
     package enum Finger: Sendable, Hashable {
@@ -29,7 +29,7 @@ package struct PromptState: Drawing, Hashable {
         case waiting
         /// A finger is on the sensor.
         case reading
-        /// No finger is read.
+        /// Fingers are no longer read.
         case ended
     }
 
@@ -37,9 +37,10 @@ package struct PromptState: Drawing, Hashable {
     package enum Passcode: Sendable, Hashable {
         /// The field is not shown yet.
         case hidden
-        /// The field has this number of typed characters.
+        /// The field contains this number of typed characters.
         case typed(Int)
-        /// A passcode is being compared. The next one has this number of typed characters.
+        /// A passcode is being checked. In the meantime, this number of characters of the next passcode have been
+        /// typed.
         case checking(Int)
         /// The field has been removed.
         case ended
@@ -51,7 +52,7 @@ package struct PromptState: Drawing, Hashable {
         case bad(String)
     }
 
-    /// The number of completed touches, and their total.
+    /// The number of completed touches, and the total number of touches.
     package struct Progress: Sendable, Hashable {
         package let completed: Int
         package let total: Int
@@ -59,11 +60,11 @@ package struct PromptState: Drawing, Hashable {
 
     package let prompt: Prompt
     package private(set) var finger: Finger
-    /// The problem with the last touch, shown until a finger is read again, or the reason why no finger is read.
+    /// The problem with the last touch, shown until a finger is read again, or the reason why fingers are not read.
     package private(set) var hint: String?
     package private(set) var progress: Progress?
     package private(set) var passcode: Passcode
-    /// The result of the last passcode.
+    /// The result of checking the last passcode.
     package private(set) var verdict: String?
     package private(set) var end: End?
 
@@ -75,7 +76,7 @@ package struct PromptState: Drawing, Hashable {
 
     package static var interrupted: PromptChange { .left(nil) }
 
-    /// Whether the prompt is over.
+    /// Whether the prompt has ended.
     package var isOver: Bool { end != nil }
 
     package mutating func apply(_ change: PromptChange) {

@@ -3,23 +3,24 @@
 package import WhorlFingerprint
 internal import WhorlSupport
 
-/// An update of a longer activity at a reader: an enrollment, an image, or a test of the reader.
+/// An update from a longer activity at a reader: an enrollment, the capture of an image, or a test of the reader.
 package enum ScanActivityUpdate: Sendable, Hashable {
-    /// An event at the reader.
+    /// An event from the reader.
     case scan(ScanEvent)
     /// The part of the finger that the next touch should cover.
     case area(FingerArea)
-    /// The start of a new part, such as `Touch once more to confirm.`
+    /// The start of a new part with this instruction, such as `Touch once more to confirm.`
     case part(String)
-    /// The successful end.
+    /// The activity succeeded, with this message.
     case finished(String)
-    /// The end without success.
+    /// The activity failed, with this message.
     case failed(String)
 }
 
 /// The progress display of a longer activity at a reader: the instruction, a progress bar, and problems with a touch.
 ///
-/// It does not read keys; ^C ends the program. On a terminal, it redraws itself in place; elsewhere, it writes lines.
+/// The display does not read keys, and ^C ends the program. On a terminal, it redraws itself in place; elsewhere, it
+/// writes lines.
 package struct ScanActivity: Sendable {
     private let state: ScanActivityState
 
@@ -54,10 +55,10 @@ package struct ScanActivityState: Drawing, Hashable {
     /// Creates the content before the first update.
     ///
     /// - Parameters:
-    ///   - title: The activity, such as `Enroll the right index finger`. It is cleaned before it is shown.
-    ///   - readerName: The reader's name, which may come from the device. It is cleaned before it is shown.
+    ///   - title: The activity, such as `Enroll the right index finger`. Control characters are removed from it.
+    ///   - readerName: The reader's name, which may come from the device. Control characters are removed from it.
     ///   - readerKind: Whether the reader is real hardware. A simulated reader is marked as such.
-    ///   - scanType: Press or swipe.
+    ///   - scanType: Whether the reader requires a press or a swipe.
     package init(
         title: String,
         readerName: String,

@@ -3,24 +3,26 @@
 package import WhorlService
 internal import WhorlSupport
 
-/// The prompt of an evaluation, on a terminal.
+/// A prompt for an evaluation, shown in a terminal.
 ///
-/// It shows the title, the reason, the instruction, problems with a touch, and the keys: Escape to cancel, Tab for the
-/// fallback. ^C stays SIGINT. If a passcode is accepted, all other keys edit it: Enter submits it, Backspace removes
-/// the last character, ^W the last word and ^U everything. On a terminal, the prompt redraws itself in place.
-/// Elsewhere, it writes a line for each update, without escape sequences and without keys.
+/// It shows the title, the reason, the instruction, problems with a touch, and the available keys: Escape to cancel,
+/// and Tab for the fallback. ^C still sends SIGINT. If a passcode is accepted, all other keys edit the passcode: Enter
+/// submits it, Backspace removes the last character, ^W the last word, and ^U all input. On a terminal, the prompt
+/// redraws itself in place. Elsewhere, it writes a line for each update, does not use escape sequences, and does not
+/// read keys.
 ///
-/// ``DisplayText`` cleans all text from outside before it reaches the terminal. The prompt only displays, and makes no
-/// decisions.
+/// ``DisplayText`` cleans all text from outside before it reaches the terminal. The prompt only displays information,
+/// and does not make decisions.
 package struct TerminalPrompt: PromptPresenter {
-    /// Finds the terminal each time, because it may change when the process is moved to the background.
+    /// A closure that finds the terminal for each prompt, because it may change when the process is moved to the
+    /// background.
     let here: @Sendable () -> Terminal
     let environment: [String: String]
 
     /// Creates a prompt.
     ///
-    /// By default, it uses this process's terminal: standard error if that is the terminal, otherwise `/dev/tty`.
-    /// Without a terminal, it writes lines to standard error.
+    /// By default, the prompt uses this process's terminal: standard error if it is the terminal, otherwise `/dev/tty`.
+    /// If there is no terminal, the prompt writes lines to standard error.
     package init(
         environment: [String: String] = terminalEnvironment(),
         on terminal: @escaping @Sendable () -> Terminal = Terminal.controlling
@@ -49,7 +51,7 @@ package struct TerminalPrompt: PromptPresenter {
 
     /// Shows the prompt until its updates end, a key ends it, or the task is canceled.
     ///
-    /// A passcode is shown as dots while it is typed. Enter passes it to `entry`.
+    /// While a passcode is typed, it is shown as dots. Pressing Enter passes it to `entry`.
     package func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         let terminal = here()
         guard let input = terminal.input,
@@ -65,7 +67,7 @@ package struct TerminalPrompt: PromptPresenter {
         return action
     }
 
-    /// Shows only the fingerprint part, because no passcode can be typed.
+    /// Shows only the fingerprint part of the prompt, because no passcode can be typed.
     private func showWithoutKeys(_ prompt: Prompt, _ entry: PromptEntry, on terminal: Terminal) async {
         entry.close()
         var ofFinger = prompt
@@ -76,15 +78,16 @@ package struct TerminalPrompt: PromptPresenter {
 }
 
 extension Prompt {
-    /// The initial use of typed input.
+    /// The way in which typed input is used when the prompt appears.
     ///
-    /// It is ignored if no passcode is accepted, or not yet because the program hides the fallback.
+    /// Input is ignored if the prompt does not accept a passcode, or does not accept one yet because the program hides
+    /// the fallback.
     var typing: TypedLine.Typing {
         guard parts.contains(.passcode) else { return .ignored }
         return parts.contains(.finger) && fallbackTitle == nil ? .ignored : .taken
     }
 
-    /// Returns the use of typed input after an update; `nil` if the update does not change it.
+    /// Returns how typed input is used after an update, or `nil` if the update does not change this.
     func typing(after update: PromptUpdate) -> TypedLine.Typing? {
         guard parts.contains(.passcode) else { return nil }
         return switch update {
@@ -95,7 +98,7 @@ extension Prompt {
     }
 }
 
-/// A prompt on a terminal that sends keys, with its keys, updates and drawing.
+/// A prompt in a terminal that sends keys, together with its keys, updates and drawing.
 struct PromptSession: Sendable {
     private enum End: Sendable {
         case display
@@ -138,7 +141,7 @@ struct PromptSession: Sendable {
         }
     }
 
-    /// Forwards the engine's updates, and changes the use of typed input accordingly.
+    /// Forwards the engine's updates, and changes how typed input is used accordingly.
     private func passOn(_ sink: AsyncStream<PromptChange>.Continuation) async {
         for await update in entry.updates {
             if let typing = prompt.typing(after: update) { keys.take(typing) }

@@ -13,9 +13,9 @@ package protocol Drawing: Sendable {
     func lines(_ style: TerminalStyle) -> [String]
     /// Returns the first lines, for output that is not redrawn.
     func opening(_ style: TerminalStyle) -> [String]
-    /// Returns the text for one update, for output that is not redrawn; `nil` for none.
+    /// Returns the text for one update, for output that is not redrawn, or `nil` if there is none.
     func line(for update: Update, _ style: TerminalStyle) -> String?
-    /// Whether the last update was the end.
+    /// Whether the last update was the final one.
     var isOver: Bool { get }
     /// The update that represents an unannounced end.
     static var interrupted: Update { get }
@@ -26,7 +26,7 @@ final class Board<Content: Drawing>: Sendable {
     private struct Shown {
         var content: Content
         var canvas: Canvas
-        /// Whether the drawing is on the terminal, between its start and its end.
+        /// Whether the drawing has been started and has not ended.
         var isUp = false
     }
 
@@ -40,9 +40,9 @@ final class Board<Content: Drawing>: Sendable {
         shown = Mutex(Shown(content: content, canvas: Canvas(terminal)))
     }
 
-    /// Shows each update until they end or the task is canceled.
+    /// Shows the updates until they end or the task is canceled.
     ///
-    /// The state that remains on the terminal is a final one.
+    /// Afterward, a final state remains on the terminal.
     func show(_ updates: some AsyncSequence<Content.Update, Never>) async {
         begin()
         for await update in updates { shown.withLock { show(update, &$0) } }
@@ -93,7 +93,7 @@ final class Board<Content: Drawing>: Sendable {
     }
 }
 
-/// A canvas that draws lines on a terminal, replacing its previous lines.
+/// A canvas that draws lines on a terminal, replacing the lines that it drew before.
 ///
 /// It uses four control sequences (ECMA-48): CUU (up), EL (clear the line), ED (clear below), and CR.
 struct Canvas {
@@ -107,7 +107,7 @@ struct Canvas {
         drawn = lines.count
     }
 
-    /// Returns the text that replaces the `drawn` lines above the cursor by `lines`.
+    /// Returns the text that replaces the `drawn` lines above the cursor with `lines`.
     static func sequence(_ lines: [String], over drawn: Int) -> String {
         let up = drawn > 0 ? "\u{1B}[\(drawn)A" : ""
         return "\r" + up + lines.map { "\u{1B}[2K\($0)\r\n" }.joined() + "\u{1B}[J"

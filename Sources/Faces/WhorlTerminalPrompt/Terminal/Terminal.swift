@@ -2,21 +2,23 @@
 
 internal import Glibc
 
-/// The output and the input of a terminal, or a file instead of the output.
+/// The output and the input of a terminal.
 ///
-/// It owns a descriptor only if it opened it.
+/// The output may also be a file.
+///
+/// A terminal owns only those descriptors that it has opened itself.
 package struct Terminal: Sendable {
     /// The descriptor to which the prompt is written.
     let output: CInt
-    /// The descriptor from which keys are read; `nil` if there are no keys.
+    /// The descriptor from which keys are read, or `nil` if there are no keys.
     let input: CInt?
     /// Whether a user at the terminal can see the prompt and press keys.
     let isInteractive: Bool
 
-    /// Returns standard error, with keys if it is a terminal and this process is in its foreground.
+    /// Returns standard error, with keys if standard error is a terminal and this process is in its foreground.
     package static func standardError() -> Terminal { Terminal(output: STDERR_FILENO) }
 
-    /// Returns the process's controlling terminal, otherwise standard error.
+    /// Returns the process's controlling terminal, or standard error if there is none.
     ///
     /// This is for programs whose standard error is a log while a user is at the terminal.
     package static func controlling() -> Terminal {
@@ -28,7 +30,7 @@ package struct Terminal: Sendable {
 
     /// Creates a terminal for an output.
     ///
-    /// It has keys only if the output is the terminal of this foreground process.
+    /// The terminal has keys only if the output is a terminal and this process is in its foreground.
     init(output: CInt) {
         self.output = output
         isInteractive = isatty(output) == 1 && tcgetpgrp(output) == getpgrp()
@@ -62,7 +64,7 @@ package struct Terminal: Sendable {
 
     /// Writes the whole text.
     ///
-    /// Text for a closed terminal is dropped, because a prompt only displays.
+    /// If the terminal has been closed, the text is discarded, because a prompt only displays information.
     func write(_ text: String) {
         let bytes = Array(text.utf8)
         var done = 0
@@ -90,7 +92,7 @@ package func terminalEnvironment() -> [String: String] {
 }
 
 extension TerminalStyle {
-    /// Returns the style of output to standard output: with colors on a terminal, without redrawing.
+    /// Returns the style of standard output, which has colors on a terminal and is never redrawn.
     package static func onStandardOutput() -> TerminalStyle {
         Terminal(output: STDOUT_FILENO).style(environment: terminalEnvironment())
     }
@@ -125,10 +127,10 @@ package struct TerminalStyle: Sendable, Hashable {
     /// Whether only ASCII may be written.
     package var ascii: Bool
 
-    /// The style of a file or a pipe: no escapes, UTF-8, and long lines.
+    /// The style of a file or a pipe: UTF-8 without escape sequences, in long lines.
     package static let plain = TerminalStyle(columns: 400, redraws: false, colors: false, ascii: false)
 
-    /// Returns the text with this style, if colors may be used.
+    /// Returns the text in the given color or weight, if colors may be used.
     package func paint(_ text: String, _ ink: Ink) -> String {
         colors ? "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m" : text
     }
@@ -145,7 +147,7 @@ package struct TerminalStyle: Sendable, Hashable {
         case cyan = "36"
     }
 
-    /// The mark at the start of a line, which shows the outcome that the line reports.
+    /// A mark at the start of a line that indicates the outcome that the line reports.
     package enum Mark: Sendable {
         case good, bad, warning, neutral
     }
@@ -160,7 +162,7 @@ package struct TerminalStyle: Sendable, Hashable {
         }
     }
 
-    /// Returns a progress bar with a place for each touch, at most 10 places wide, and the two numbers.
+    /// Returns a progress bar with one place for each touch, up to 10 places, followed by the two numbers.
     func line(_ progress: PromptState.Progress) -> String {
         let total = max(progress.total, 1)
         let places = min(total, 10)
@@ -173,7 +175,7 @@ package struct TerminalStyle: Sendable, Hashable {
 
 /// Waits for bytes or the end of input.
 ///
-/// Returns whether they arrived; `false` after a timeout or a wake-up.
+/// Returns `true` if either one arrived, or `false` after a timeout or a wake-up.
 func wait(for descriptor: CInt, or wake: CInt, milliseconds: CInt) -> Bool {
     var ends = [
         pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),

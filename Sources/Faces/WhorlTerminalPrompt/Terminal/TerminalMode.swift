@@ -4,24 +4,26 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// A mode that turns off echo and line input of a terminal while a prompt is shown.
+/// A terminal mode in which echo and line input are turned off while a prompt is shown.
 ///
 /// The terminal's settings are always restored: when the prompt ends, when the program exits, and when a signal ends or
-/// stops it. Signals that the program handles are not touched. SIGKILL cannot be caught.
+/// stops it. Signals that the program itself handles are left alone. SIGKILL cannot be caught.
 ///
-/// If a passcode can be typed, earlier input is dropped because it was visible. Unread input is dropped at the end,
-/// because the rest of a passcode would become the shell's next command. Only one prompt at a time reads keys; a second
-/// one has no keys.
+/// If a passcode can be typed, earlier input is discarded because it was visible. Input that is still unread at the end
+/// is also discarded, because the rest of a passcode would otherwise become the shell's next command. Only one prompt
+/// at a time reads keys, so a second prompt does not have any keys.
 struct TerminalMode: ~Copyable {
     /// Whether a prompt is using the terminal of this process.
     private static let held = Mutex(false)
 
-    /// Set last, so that an initializer that fails does not run `deinit`.
+    /// The terminal.
+    ///
+    /// It is set last, so that `deinit` does not run if the initializer fails.
     private let descriptor: CInt
 
     /// Changes the terminal's settings.
     ///
-    /// Fails if another prompt is using the terminal, or if it has no such settings.
+    /// Fails if another prompt is using the terminal, or if the terminal does not have such settings.
     ///
     /// - Parameters:
     ///   - descriptor: The terminal.
@@ -50,9 +52,9 @@ struct TerminalMode: ~Copyable {
         Self.held.withLock { $0 = false }
     }
 
-    /// The descriptor that becomes readable when the process continues after a stop during a prompt.
+    /// A descriptor that becomes readable when the process continues after it was stopped during a prompt.
     ///
-    /// It is -1 if the system could not create a pipe.
+    /// The value is -1 if the system could not create a pipe.
     static var resumptions: CInt { Saved.resumptions.pointee.readEnd }
 
     /// Turns echo off again after the process has returned to the foreground during a prompt.
@@ -68,10 +70,10 @@ struct TerminalMode: ~Copyable {
     }
 }
 
-/// The data of the signal handlers: plain memory, which is set before they are installed.
+/// The data that the signal handlers use: plain memory that is set before the handlers are installed.
 ///
-/// It is allocated on first use and never freed. Only the `TerminalMode` that uses the terminal writes it. Handlers
-/// only read it, and call only async-signal-safe functions (POSIX, signal-safety(7)).
+/// The memory is allocated on first use and never freed. Only the `TerminalMode` that uses the terminal writes to it.
+/// The handlers only read it, and call only async-signal-safe functions (POSIX, signal-safety(7)).
 private enum Saved {
     // Written only by the one `TerminalMode` that uses the terminal, before its handlers are installed and afterwards.
     nonisolated(unsafe) static let descriptor = allocated(CInt(-1))
@@ -95,7 +97,7 @@ private enum Saved {
         set(original)
     }
 
-    /// Drops unread input that may be a part of a passcode.
+    /// Discards unread input that may be part of a passcode.
     static func dropInput() {
         guard descriptor.pointee >= 0, dropsInput.pointee else { return }
         withoutStopping { _ = tcflush(descriptor.pointee, TCIFLUSH) }
@@ -106,7 +108,7 @@ private enum Saved {
         withoutStopping { _ = tcsetattr(descriptor.pointee, TCSANOW, settings) }
     }
 
-    /// Changes the terminal's settings while SIGTTOU is blocked, which would stop a process in the background.
+    /// Changes the terminal's settings while blocking SIGTTOU, which would otherwise stop a process in the background.
     private static func withoutStopping(_ change: () -> Void) {
         var block = sigset_t()
         var before = sigset_t()
@@ -121,7 +123,7 @@ private enum Saved {
 
     /// Restores the terminal at exit.
     ///
-    /// Registered once, and without effect if no prompt is shown.
+    /// The exit handler is registered once, and has no effect if no prompt is shown.
     private static let atExit: Void = { _ = atexit { Saved.restore() } }()
 
     static func watchSignals() {
@@ -158,7 +160,7 @@ private enum Saved {
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 0  // SIG_DFL
     }
 
-    /// Signal handler: restores the terminal's settings, then lets the signal take its default effect.
+    /// Restores the terminal's settings, and then lets the signal take its default effect (signal handler).
     private static func giveBack(_ number: CInt) {
         let before = errno
         defer { errno = before }
@@ -177,12 +179,12 @@ private enum Saved {
         takeAgain()
     }
 
-    /// Signal handler: turns echo off again after a stop, unless the process continues in the background.
+    /// Turns echo off again after a stop, unless the process continues in the background (signal handler).
     static func takeAgain() {
         if tcgetpgrp(descriptor.pointee) == getpgrp() { apply() }
     }
 
-    /// Signal handler: reports that other programs may have written to the terminal.
+    /// Reports that other programs may have written to the terminal (signal handler).
     private static func tellResumption() {
         var byte: UInt8 = 0
         // If the pipe is full, it is already readable.
@@ -192,7 +194,7 @@ private enum Saved {
 
 /// A pipe from a signal handler to the thread that reads keys.
 ///
-/// It never blocks and is never closed.
+/// Reading and writing never block, and the pipe is never closed.
 private struct ResumptionPipe {
     var readEnd: CInt = -1
     var writeEnd: CInt = -1

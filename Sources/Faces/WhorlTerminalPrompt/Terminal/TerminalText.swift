@@ -2,33 +2,33 @@
 
 internal import WhorlSupport
 
-/// Functions that fit text from outside into lines of a terminal.
+/// Functions that fit untrusted text into the lines of a terminal.
 package enum TerminalText {
-    /// Returns the text without characters that control a terminal, at most `columns` columns wide.
+    /// Returns the text, at most `columns` columns wide, without characters that control a terminal.
     ///
-    /// Whorl's own messages are translated to the user's language.
+    /// Whorl's own messages are translated into the user's language.
     ///
     /// - Parameters:
     ///   - text: Any text.
     ///   - columns: The maximum number of columns. Wider text ends with an ellipsis.
-    ///   - ascii: Whether the terminal does not support UTF-8. Every non-ASCII character then becomes a question mark,
-    ///     because one of its bytes could be a command (0x9B is CSI).
+    ///   - ascii: Whether to use only ASCII because the terminal does not support UTF-8. Every non-ASCII character is
+    ///     replaced by a question mark, because one of its bytes could be a command (0x9B is CSI).
     /// - Returns: One line, without a line feed.
     package static func line(_ text: String, columns: Int, ascii: Bool = false) -> String {
         let clean = DisplayText.clean(translated(text), limit: max(columns, 0) + 1)
         return cut(ascii ? inASCII(clean) : clean, to: columns, ellipsis: ascii ? "." : "…")
     }
 
-    /// The maximum number of lines of one text.
+    /// The maximum number of lines of a text.
     ///
-    /// Together with the rest of a prompt, they fit the smallest common terminal.
+    /// Together with the rest of a prompt, this number of lines fits the smallest common terminal.
     private static let mostLines = 8
 
-    /// Returns the text without characters that control a terminal, in lines of at most `columns` columns.
+    /// Returns the text in lines of at most `columns` columns, without characters that control a terminal.
     ///
     /// If the text needs more than 8 lines, its beginning and its end are shown, separated by an ellipsis.
     ///
-    /// - Parameters: The same as those of ``line(_:columns:ascii:)``.
+    /// - Parameters: The same as for ``line(_:columns:ascii:)``.
     /// - Returns: The lines, without line feeds; at least one.
     package static func lines(_ text: String, columns: Int, ascii: Bool = false) -> [String] {
         let clean = DisplayText.clean(translated(text), limit: 4000)
@@ -39,7 +39,7 @@ package enum TerminalText {
 
     /// Returns the words of a text, wrapped into lines.
     ///
-    /// A word that is wider than a line is broken.
+    /// A word that is wider than a line is split.
     private static func wrapped(_ text: String, to columns: Int) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -60,7 +60,7 @@ package enum TerminalText {
         return line.isEmpty && !lines.isEmpty ? lines : lines + [line]
     }
 
-    /// Returns the text with a question mark for each non-ASCII character.
+    /// Returns the text with each non-ASCII character replaced by a question mark.
     package static func inASCII(_ text: String) -> String {
         String(text.map { $0.isASCII ? $0 : "?" })
     }
@@ -90,8 +90,8 @@ package enum TerminalText {
 
     /// Returns the width of one character: 2 columns for East Asian wide characters and emoji, otherwise 1.
     ///
-    /// Terminals disagree about characters that consist of several scalars. The sum of the scalars' widths is the
-    /// maximum among them, so lines cut by this measure never wrap.
+    /// Terminals disagree about the width of characters that consist of several scalars. The sum of the scalars' widths
+    /// is the largest width that any of them uses, so lines that are cut accordingly never wrap.
     static func width(of character: Character) -> Int {
         if character.unicodeScalars.contains("\u{FE0F}") { return 2 }  // asks for the emoji form
         return max(1, character.unicodeScalars.reduce(0) { $0 + width(of: $1) })
