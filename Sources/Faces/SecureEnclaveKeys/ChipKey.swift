@@ -43,7 +43,7 @@ struct ChipKey: Sendable {
 
     private func unwrap(_ data: Data?, _ error: Unmanaged<CFError>?) throws -> Data {
         let error = error?.takeRetainedValue()
-        guard let data else { throw error ?? NSError(status: errSecIO, "the key gave nothing") }
+        guard let data else { throw error ?? NSError(status: errSecIO, "an unknown error occurred") }
         return data
     }
 }

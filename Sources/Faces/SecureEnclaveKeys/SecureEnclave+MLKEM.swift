@@ -95,6 +95,6 @@ extension SecureEnclave {
 
     /// Returns the error for an attempt to create a key that TPMs do not support.
     static func hasNoKeys(for algorithm: String) -> NSError {
-        NSError(status: errSecUnimplemented, "no TPM has keys for \(algorithm)")
+        NSError(status: errSecUnimplemented, "TPMs do not support keys for \(algorithm)")
     }
 }

@@ -115,15 +115,15 @@ public func SecAccessControlCreateWithFlags(
     guard let protection = (protection as? NSString).map(String.init(describing:)),
         accessibleValues.contains(protection)
     else { return refuse("the protection is not a kSecAttrAccessible value") }
-    guard flags.isSubset(of: .all) else { return refuse("there are flags without a meaning") }
-    guard !flags.isSuperset(of: [.or, .and]) else { return refuse("`or` and `and` exclude each other") }
+    guard flags.isSubset(of: .all) else { return refuse("the flags contain unknown values") }
+    guard !flags.isSuperset(of: [.or, .and]) else { return refuse("`or` and `and` cannot be combined") }
     guard !flags.isSuperset(of: [.biometryAny, .biometryCurrentSet]) else {
-        return refuse("biometryAny and biometryCurrentSet exclude each other")
+        return refuse("biometryAny and biometryCurrentSet cannot be combined")
     }
     if flags.contains(.userPresence),
         !flags.isSubset(of: [.userPresence, .applicationPassword, .privateKeyUsage])
     {
-        return refuse("userPresence takes no other constraint")
+        return refuse("userPresence cannot be combined with other constraints")
     }
     return SecAccessControl(protection: protection, flags: flags)
 }
@@ -162,7 +162,7 @@ extension SecAccessControl {
         if flags.contains(.devicePasscode) { parts.append(.devicePasscode) }
         let isOneEnough = flags.contains(.or)
         if flags.contains(.companion), !isOneEnough || parts.isEmpty {
-            throw .accessRefused(because: "no companion device can be near a Linux machine")
+            throw .accessRefused(because: "Linux machines do not support companion devices")
         }
         var access = parts.first ?? .none
         for part in parts.dropFirst() {

@@ -54,7 +54,7 @@ private struct KeyRequest {
 
     private func checkChip() throws(NSError) {
         guard !isRSA, bitCount == 256 else {
-            throw .status(errSecUnimplemented, "the chip makes elliptic curve keys of 256 bits alone")
+            throw .status(errSecUnimplemented, "the TPM supports only elliptic curve keys with 256 bits")
         }
         try attributes.accessControl?.checkForChip()
     }
@@ -62,10 +62,10 @@ private struct KeyRequest {
     private func checkSoftware() throws(NSError) {
         guard let access = attributes.accessControl else { return }
         guard !access.flags.contains(.privateKeyUsage) else {
-            throw .status(errSecParam, "privateKeyUsage is for keys in the chip: kSecAttrTokenID is missing")
+            throw .status(errSecParam, "privateKeyUsage requires kSecAttrTokenID, which is missing")
         }
         guard attributes.isPermanent || !access.isConstrained else {
-            throw .status(errSecParam, "nothing guards a key that is in this process alone")
+            throw .status(errSecParam, "a key in this process cannot be protected unless it is permanent")
         }
     }
 
@@ -77,7 +77,7 @@ private struct KeyRequest {
             material = .privateRSA(try RSAPrivateKey(bitCount: bitCount))
         } else {
             guard let curve = KeyCurve(rawValue: bitCount) else {
-                throw .status(errSecParam, "there are curves of 256, 384 and 521 bits")
+                throw .status(errSecParam, "elliptic curve keys must have 256, 384 or 521 bits")
             }
             material = .privateEC(try ECPrivateKey(curve))
         }
@@ -111,14 +111,14 @@ extension KeyParameters {
         case String(describing: kSecAttrKeyTypeRSA): return true
         case String(describing: kSecAttrKeyTypeECSECPrimeRandom): return false
         case nil: throw .status(errSecParam, "kSecAttrKeyType is missing")
-        case let other?: throw .status(errSecUnimplemented, "there are no keys of type \(other)")
+        case let other?: throw .status(errSecUnimplemented, "keys of type \(other) are not supported")
         }
     }
 
     fileprivate func isInChip() throws(NSError) -> Bool {
         guard let token = try text(kSecAttrTokenID) else { return false }
         guard token == String(describing: kSecAttrTokenIDSecureEnclave) else {
-            throw .status(errSecParam, "there is no token \"\(token)\"")
+            throw .status(errSecParam, "the token \"\(token)\" does not exist")
         }
         return true
     }
@@ -134,7 +134,7 @@ extension KeyParameters {
     fileprivate func accessControl() throws(NSError) -> SecAccessControl? {
         guard let value = self[kSecAttrAccessControl] else { return nil }
         guard let access = value as? SecAccessControl else {
-            throw .status(errSecParam, "the value under kSecAttrAccessControl is no access control")
+            throw .status(errSecParam, "the value under kSecAttrAccessControl is not an access control")
         }
         return access
     }
@@ -142,7 +142,7 @@ extension KeyParameters {
     fileprivate func context() throws(NSError) -> KeyContext? {
         guard let value = self[kSecUseAuthenticationContext] else { return nil }
         guard let holder = value as? any ContextHolder else {
-            throw .status(errSecParam, "the value under kSecUseAuthenticationContext is no context")
+            throw .status(errSecParam, "the value under kSecUseAuthenticationContext is not a context")
         }
         return KeyContext(holder)
     }
@@ -219,18 +219,18 @@ public func SecKeyCreateWithData(
     reporting(to: error) { () throws(NSError) in
         let parameters = KeyParameters(attributes)
         guard try !parameters.isInChip() else {
-            throw .status(errSecParam, "keys of the chip are made there, and never taken in")
+            throw .status(errSecParam, "keys in the TPM must be created there and cannot be imported")
         }
         let isPrivate: Bool
         switch try parameters.text(kSecAttrKeyClass) {
         case String(describing: kSecAttrKeyClassPublic): isPrivate = false
         case String(describing: kSecAttrKeyClassPrivate): isPrivate = true
         case nil: throw .status(errSecParam, "kSecAttrKeyClass is missing")
-        case let other?: throw .status(errSecParam, "there are no keys of class \(other)")
+        case let other?: throw .status(errSecParam, "keys of class \(other) are not supported")
         }
         let data = Data(referencing: keyData)
         guard let material = KeyMaterial(data, isRSA: try parameters.isRSA(), isPrivate: isPrivate) else {
-            throw .status(errSecDecode, "the bytes are no such key")
+            throw .status(errSecDecode, "the bytes are not a key of this type and class")
         }
         if let stated = try parameters.number(kSecAttrKeySizeInBits), stated != material.bitCount {
             throw .status(errSecParam, "the key has \(material.bitCount) bits, not \(stated)")

@@ -34,7 +34,7 @@ extension SecKey {
     ) throws(NSError) -> EnclaveKey {
         let context = context.map(KeyContext.init)
         guard let item = context.item(encoded: dataRepresentation), let material = KeyMaterial(sealed: item)
-        else { throw .status(errSecDecode, "the bytes are no key of the chip") }
+        else { throw .status(errSecDecode, "the bytes do not represent a key in the TPM") }
         return try EnclaveKey(material, nil, context)
     }
 
@@ -45,7 +45,7 @@ extension SecKey {
     /// - Throws: An error in `LAErrorDomain` if the owner was not recognized; otherwise, an error with a status.
     package func sharedSecret(withX963 other: Data) throws(NSError) -> SecretBox {
         guard let point = ECPublicKey(x963: other) else {
-            throw .status(errSecParam, "the public key is no point of the curve")
+            throw .status(errSecParam, "the public key is not a point on the curve")
         }
         return try sharedSecret(with: point)
     }
@@ -58,7 +58,7 @@ extension EnclaveKey {
         _ context: KeyContext?
     ) throws(NSError) {
         guard case .enclave(let item, let point) = material else {
-            throw .status(errSecInvalidKeyRef, "the key is not in the chip")
+            throw .status(errSecInvalidKeyRef, "the key is not in the TPM")
         }
         key = SecKey(material, KeyAttributes(accessControl: access), context: context)
         publicKey = point.x963
@@ -76,7 +76,7 @@ extension SecAccessControl {
     /// - Throws: `errSecParam` for an access control that requires authentication but lacks `privateKeyUsage`.
     func checkForChip() throws(NSError) {
         guard isConstrained, !flags.contains(.privateKeyUsage) else { return }
-        throw .status(errSecParam, "an access control that guards a key in the chip needs privateKeyUsage")
+        throw .status(errSecParam, "a protected key in the TPM requires privateKeyUsage")
     }
 }
 
@@ -123,7 +123,7 @@ extension KeyContext? {
         }
         let item = try made.mapError(\.ofKeyMaking).get()
         guard let key = KeyMaterial(sealed: item) else {
-            throw .status(errSecIO, "the chip made another kind of key")
+            throw .status(errSecIO, "the TPM created a different kind of key")
         }
         return key
     }
@@ -167,7 +167,7 @@ extension SecKey {
 
     /// Computes the shared secret with another party's public key in the TPM.
     func chipSharedSecret(with other: ECPublicKey, of item: SealedItem) throws(NSError) -> SecretBox {
-        guard other.curve == .p256 else { throw .status(errSecParam, "the keys lie on different curves") }
+        guard other.curve == .p256 else { throw .status(errSecParam, "the keys are on different curves") }
         return try context.run { parts, request, presenter throws(ServiceError) in
             try await parts.sharedSecret(with: other.x963, of: item, request, presenter: presenter)
                 .product

@@ -8,7 +8,7 @@ extension SecKey {
         switch material {
         case .privateEC(let key): try key.sharedSecret(with: other)
         case .enclave(let item, _): try chipSharedSecret(with: other, of: item)
-        case .publicEC, .publicRSA, .privateRSA: throw .status(errSecParam, "\(self) exchanges no keys")
+        case .publicEC, .publicRSA, .privateRSA: throw .status(errSecParam, "\(self) cannot exchange keys")
         }
     }
 
@@ -25,12 +25,12 @@ extension SecKey {
         }
         guard case .publicEC(let point) = other.material.publicMaterial,
             point.x963.count == material.publicBytes.count
-        else { throw .status(errSecParam, "the public key lies on another curve") }
+        else { throw .status(errSecParam, "the public key is on a different curve") }
         guard let hash else {
             return try sharedSecret(with: point).bytes.withUnsafeBytes { Data($0) }
         }
         guard let count = parameters.requestedSize, (1...ExchangeParameters.largest).contains(count) else {
-            throw .status(errSecParam, "the requested size is missing or makes no sense")
+            throw .status(errSecParam, "the requested size is missing or not valid")
         }
         let secret = try sharedSecret(with: point)
         return hash.derive(from: secret.bytes, sharedInfo: parameters.sharedInfo, count: count)

@@ -159,7 +159,7 @@ public func SecKeyDecrypt(
 
 extension SecKeyAlgorithm? {
     fileprivate func orUnsupported() throws(NSError) -> SecKeyAlgorithm {
-        guard let self else { throw .status(errSecUnimplemented, "there is no such padding") }
+        guard let self else { throw .status(errSecUnimplemented, "the padding is not supported") }
         return self
     }
 }

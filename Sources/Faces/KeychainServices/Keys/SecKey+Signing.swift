@@ -28,7 +28,7 @@ extension SecKey {
             )
         default: throw .unsupported(algorithm, self)
         }
-        guard isValid else { throw .status(errSecVerifyFailed, "the signature is not right") }
+        guard isValid else { throw .status(errSecVerifyFailed, "the signature is not valid") }
     }
 }
 
@@ -44,7 +44,7 @@ extension KeyAlgorithm.Input {
             return data
         case .anyDigest:
             guard (1...64).contains(data.count) else {
-                throw .status(errSecParam, "a hash has 1 to 64 bytes")
+                throw .status(errSecParam, "a hash must have 1 to 64 bytes")
             }
             return data
         }
@@ -55,7 +55,7 @@ extension KeyAlgorithm.Input {
         switch self {
         case .message(let hash): try hash.size.withDigest(hash.hash(data), use)
         case .digest(let size): try size.withDigest(data, use)
-        case .anyDigest: throw .status(errSecParam, "RSA signs a hash along with its name")
+        case .anyDigest: throw .status(errSecParam, "RSA requires the name of the hash function")
         }
     }
 }

@@ -167,7 +167,7 @@ public func SecKeyCopyExternalRepresentation(
         case .publicEC, .publicRSA: return key.material.publicBytes
         case .privateEC(let key): return key.x963.bytes.withUnsafeBytes { Data($0) }
         case .privateRSA(let key): return key.pkcs1.bytes.withUnsafeBytes { Data($0) }
-        case .enclave: throw .status(errSecUnimplemented, "the key never leaves the chip")
+        case .enclave: throw .status(errSecUnimplemented, "the private key never leaves the TPM")
         }
     }.map { $0 as NSData }
 }

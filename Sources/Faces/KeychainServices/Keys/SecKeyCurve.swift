@@ -95,7 +95,7 @@ struct ECPrivateKey: Sendable {
             }
         defer { bytes.wipe() }
         guard let key = ECPrivateKey(x963: SecretBox(copying: bytes)) else {
-            throw .status(errSecIO, "the library's new key cannot be read")
+            throw .status(errSecIO, "the key that the library created cannot be read")
         }
         self = key
     }
@@ -138,14 +138,14 @@ struct ECPrivateKey: Sendable {
                 return form == .der ? made.derRepresentation : made.rawRepresentation
             }
         }
-        guard let signature else { throw .status(errSecIO, "the library did not sign") }
+        guard let signature else { throw .status(errSecIO, "the library could not create a signature") }
         return signature
     }
 
     /// Returns the X coordinate of the product of this key and another party's public key.
     func sharedSecret(with other: ECPublicKey) throws(NSError) -> SecretBox {
         guard other.curve == curve else {
-            throw .status(errSecParam, "the keys lie on different curves")
+            throw .status(errSecParam, "the keys are on different curves")
         }
         let shared = try? x963.bytes.withUnsafeBytes { bytes in
             switch curve {
@@ -160,7 +160,7 @@ struct ECPrivateKey: Sendable {
                     .sharedSecretFromKeyAgreement(with: .init(x963Representation: other.x963))
             }
         }
-        guard let shared else { throw .status(errSecParam, "the keys give no shared secret") }
+        guard let shared else { throw .status(errSecParam, "no shared secret could be derived") }
         return SecretBox(copying: shared)
     }
 }

@@ -56,12 +56,12 @@ struct RSAPrivateKey: Sendable {
     /// - Throws: `errSecParam` for any other size.
     init(bitCount: Int) throws(NSError) {
         guard (1024...8192).contains(bitCount), bitCount.isMultiple(of: 8) else {
-            throw .status(errSecParam, "an RSA key has 1,024 to 8,192 bits")
+            throw .status(errSecParam, "an RSA key must have 1,024 to 8,192 bits, in steps of 8")
         }
         guard
             let made = try? _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: bitCount)),
             let key = RSAPrivateKey(made)
-        else { throw .status(errSecIO, "the library made no key") }
+        else { throw .status(errSecIO, "the library could not create a key") }
         self = key
     }
 
@@ -139,13 +139,13 @@ extension HashSize {
     ///
     /// - Throws: `errSecParam` for bytes of the wrong size, and for SHA-224, which the library does not support.
     func withDigest<Use: DigestUse>(_ bytes: Data, _ use: Use) throws(NSError) -> Use.Value {
-        guard bytes.count == byteCount else { throw .status(errSecParam, "the hash has another size") }
+        guard bytes.count == byteCount else { throw .status(errSecParam, "the hash has the wrong size") }
         switch self {
         case .sha1: return try use.use(try Self.lay(bytes, over: Insecure.SHA1.hash(data: Data())))
         case .sha256: return try use.use(try Self.lay(bytes, over: SHA256.hash(data: Data())))
         case .sha384: return try use.use(try Self.lay(bytes, over: SHA384.hash(data: Data())))
         case .sha512: return try use.use(try Self.lay(bytes, over: SHA512.hash(data: Data())))
-        case .sha224: throw .status(errSecParam, "there is no RSA signature over SHA-224")
+        case .sha224: throw .status(errSecParam, "RSA signatures over SHA-224 are not supported")
         }
     }
 

@@ -142,7 +142,7 @@ final class ItemData: NSData {
     }
 
     @available(*, unavailable)
-    required init?(coder: NSCoder) { preconditionFailure("it is archived as an NSData") }
+    required init?(coder: NSCoder) { preconditionFailure("this class is always archived as NSData") }
 
     deinit { room.deallocate() }
 

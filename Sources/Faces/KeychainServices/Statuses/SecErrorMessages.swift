@@ -10,7 +10,7 @@ let errorMessages: [OSStatus: String] = [
     errSecUserCanceled: "The user canceled the operation.",
     errSecInternalComponent: "A part of the keychain failed.",
     errSecMissingEntitlement: "The program is not in this access group.",
-    errSecNotAvailable: "No keychain is available, or nothing that could protect the item.",
+    errSecNotAvailable: "No keychain is available, or the item cannot be protected.",
     errSecAuthFailed: "Authentication failed.",
     errSecDuplicateItem: "The item already exists.",
     errSecItemNotFound: "The item was not found in the keychain.",

@@ -125,7 +125,7 @@ extension LAAccessControlOperation {
             return .impossible(
                 LAError(
                     .companionNotAvailable,
-                    message: "The access control requires a companion device, and none is paired.",
+                    message: "The access control requires a companion device, but no device is paired.",
                     recovery: "Combine it with another constraint using `.or`.",
                     underlying: error
                 )

@@ -231,7 +231,7 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
                 flags.union(usage),
                 nil
             )
-        else { preconditionFailure("each requirement has an access control") }
+        else { preconditionFailure("every requirement must have a valid access control") }
         return access
     }
 }

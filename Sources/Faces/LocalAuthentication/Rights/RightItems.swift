@@ -59,7 +59,7 @@ struct RightItems: Sendable, Hashable {
         if requirement.needsFinger, RightItems.hasNoFinger {
             throw NSError(
                 right: errSecNotAvailable,
-                "The right \"\(identifier)\" requires a finger, and none is enrolled.",
+                "The right \"\(identifier)\" requires a finger, but no finger is enrolled.",
                 "Enroll a finger first."
             )
         }
@@ -132,7 +132,7 @@ struct RightItems: Sendable, Hashable {
             throw NSError(
                 right: status,
                 "The right \"\(identifier)\" has no secret.",
-                "Save it with one."
+                "Save the right with a secret."
             )
         }
         guard status == errSecSuccess, let value = found as? Data else { throw failure(status) }
@@ -168,7 +168,7 @@ struct RightItems: Sendable, Hashable {
     /// Removes the items of all rights, and nothing else.
     static func removeAll() throws {
         _ = try removed(SecItemBatch.delete([secrets as CFDictionary, keys as CFDictionary])) {
-            NSError(right: $0, "The saved rights were not removed.", nil)
+            NSError(right: $0, "Cannot remove the saved rights.", nil)
         }
     }
 
@@ -196,9 +196,9 @@ struct RightItems: Sendable, Hashable {
         guard status != errSecItemNotFound else {
             return NSError(
                 right: status,
-                "There is no saved right \"\(identifier)\"; one for the present set of fingers ends when a finger is "
-                    + "added or removed.",
-                "Save it again."
+                "The saved right \"\(identifier)\" does not exist, or a finger was added or removed after it was saved "
+                    + "for the current set of fingers.",
+                "Save the right again."
             )
         }
         let text = SecCopyErrorMessageString(status, nil).map(String.init(describing:)) ?? "status \(status)"
@@ -222,6 +222,6 @@ extension NSError {
 extension Unmanaged<CFError>? {
     /// The error to throw if one of Apple's functions reports this error.
     var rightFailure: NSError {
-        self?.takeRetainedValue() ?? NSError(right: errSecInternalError, "It failed without a reason.", nil)
+        self?.takeRetainedValue() ?? NSError(right: errSecInternalError, "An unknown error occurred.", nil)
     }
 }

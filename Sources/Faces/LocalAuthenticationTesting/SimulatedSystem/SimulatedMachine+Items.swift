@@ -29,7 +29,7 @@ extension SimulatedMachine {
 
     package func sealedItem(encoded: Data) throws(ServiceError) -> SealedItem {
         guard let item = SimulatedItem(encoded: encoded) else {
-            throw ServiceError(.itemTampered, "sealed item", cause: "it is not a test device's")
+            throw ServiceError(.itemTampered, "sealed item", cause: "it does not belong to a test device")
         }
         return item.sealed
     }
@@ -52,7 +52,7 @@ extension SimulatedMachine {
         let now = await binding()
         if access.takesPasscode, now.passcode == nil { throw ServiceError(.passcodeNotSet, Self.profile) }
         if access.isBoundToCurrentSet, now.fingers == nil {
-            throw .accessRefused(because: "none is enrolled")
+            throw .accessRefused(because: "no finger is enrolled")
         }
         if access.needsApplicationPassword, password == nil {
             throw ServiceError(.applicationPasswordNeeded, "sealed item")
@@ -121,7 +121,7 @@ extension SimulatedMachine {
         let (key, shown) = try await openKey(key, request, presenter)
         guard let other = try? P256.KeyAgreement.PublicKey(x963Representation: publicKey),
             let product = try? key.sharedSecretFromKeyAgreement(with: other)
-        else { throw ServiceError(.chipFailed, cause: "no point of the curve") }
+        else { throw ServiceError(.chipFailed, cause: "not a point on the curve") }
         let box = product.withUnsafeBytes { bytes in
             SecretBox(SecretBytes(count: bytes.count) { $0.copyMemory(from: bytes) })
         }

@@ -77,7 +77,7 @@ extension AccessControl {
         guard needsApplicationPassword, !isThere else { return }
         throw LAError(
             .authenticationFailed,
-            message: "The access control requires an application password, and the context has none.",
+            message: "The access control requires an application password, but none is set.",
             recovery: "Set one with setCredential(_:type:) and .applicationPassword."
         )
     }

@@ -209,7 +209,7 @@ extension LAError: _ObjectiveCBridgeable {
     /// Converts an `NSError` in this domain.
     public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) {
         guard _conditionallyBridgeFromObjectiveC(source, result: &result) else {
-            preconditionFailure("an NSError of the domain \(source.domain) is no LAError")
+            preconditionFailure("an NSError in the domain \(source.domain) is not an LAError")
         }
     }
 
@@ -223,9 +223,9 @@ extension LAError: _ObjectiveCBridgeable {
     /// Converts an `NSError` that must be in this domain.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> LAError {
         var result: LAError?
-        guard let source else { preconditionFailure("nothing is no LAError") }
+        guard let source else { preconditionFailure("nil is not an LAError") }
         _forceBridgeFromObjectiveC(source, result: &result)
-        guard let result else { preconditionFailure("the bridge gave nothing") }
+        guard let result else { preconditionFailure("bridging returned nil") }
         return result
     }
 }
