@@ -64,7 +64,7 @@ public final class TestDevice: Sendable {
 
     // MARK: - Installation
 
-    /// Runs a test's body on this device.
+    /// Runs the body of a test on this device.
     ///
     /// Every `LAContext()` and every keychain call in the body's task and its child tasks uses the device.
     ///
@@ -126,8 +126,8 @@ extension TestDevice {
 
     /// Sets or changes the passcode, or removes it if `passcode` is `nil`.
     ///
-    /// Items that the old passcode could open are lost, and so are all keychain items that exist only while a passcode
-    /// is set.
+    /// Items that the old passcode could open are lost. Keychain items that exist only while a passcode is set are lost
+    /// as well.
     public func setPasscode(_ passcode: String?) {
         waiting { try await $0.setPasscode(passcode) }
     }

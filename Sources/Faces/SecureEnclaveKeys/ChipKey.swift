@@ -49,7 +49,7 @@ struct ChipKey: Sendable {
 }
 
 extension SecAccessControl {
-    /// The default access control of keys in the TPM, which requires no authentication.
+    /// The default access control of keys in the TPM, which does not require authentication.
     public static var ofEnclaveKeys: SecAccessControl { .unguarded }
 }
 

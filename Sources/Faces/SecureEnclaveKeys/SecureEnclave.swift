@@ -35,7 +35,7 @@ public enum SecureEnclave {
 // Apple has two types for TPM keys, which are therefore similar. `ChipKey` implements everything except Apple's
 // interface.
 extension SecureEnclave.P256.Signing {
-    /// A key in the TPM for signing.
+    /// A private key in the TPM for signing.
     ///
     /// Its methods block the caller, and may show a prompt if the key's access control requires authentication.
     public struct PrivateKey: Sendable {
@@ -54,7 +54,7 @@ extension SecureEnclave.P256.Signing {
         /// This initializer does not prompt.
         ///
         /// - Parameters:
-        ///   - compactRepresentable: Ignored. Every key that the TPM creates is accepted.
+        ///   - compactRepresentable: Ignored, because every key that the TPM creates is accepted.
         ///   - accessControl: The requirements for using the key. An access control that requires authentication must
         ///     include `privateKeyUsage`.
         ///   - authenticationContext: The context in which the key is used. If this is `nil`, each use creates a new
@@ -108,7 +108,7 @@ extension SecureEnclave.P256.Signing {
 }
 
 extension SecureEnclave.P256.KeyAgreement {
-    /// A key in the TPM for key agreement.
+    /// A private key in the TPM for key agreement.
     ///
     /// Its methods block the caller, and may show a prompt if the key's access control requires authentication.
     public struct PrivateKey: Sendable {
@@ -127,7 +127,7 @@ extension SecureEnclave.P256.KeyAgreement {
         /// This initializer does not prompt.
         ///
         /// - Parameters:
-        ///   - compactRepresentable: Ignored. Every key that the TPM creates is accepted.
+        ///   - compactRepresentable: Ignored, because every key that the TPM creates is accepted.
         ///   - accessControl: The requirements for using the key. An access control that requires authentication must
         ///     include `privateKeyUsage`.
         ///   - authenticationContext: The context in which the key is used. If this is `nil`, each use creates a new

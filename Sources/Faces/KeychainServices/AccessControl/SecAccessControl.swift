@@ -40,7 +40,7 @@ public final class SecAccessControl: NSObject, Sendable {
         return hasher.finalize()
     }
 
-    /// A human-readable description with protection and flags.
+    /// A human-readable description that contains the protection and the flags.
     public override var description: String { "<SecAccessControl: \(protection), flags \(flags.rawValue)>" }
 }
 
@@ -57,7 +57,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     public static let biometryAny = SecAccessControlCreateFlags(rawValue: 1 << 1)
     /// The earlier name of ``biometryAny``.
     public static let touchIDAny = biometryAny
-    /// A finger that is enrolled when the item is created.
+    /// A finger that is already enrolled when the item is created.
     ///
     /// Adding or removing a finger makes the item permanently unusable.
     public static let biometryCurrentSet = SecAccessControlCreateFlags(rawValue: 1 << 3)
@@ -71,11 +71,11 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     public static let companion = SecAccessControlCreateFlags(rawValue: 1 << 5)
     /// The earlier name of ``companion``.
     public static let watch = companion
-    /// Any one of the constraints is enough.
+    /// A flag that requires any one of the constraints to be met.
     public static let or = SecAccessControlCreateFlags(rawValue: 1 << 14)
-    /// All of the constraints are required, which is the default.
+    /// A flag that requires all of the constraints to be met, which is the default.
     public static let and = SecAccessControlCreateFlags(rawValue: 1 << 15)
-    /// The constraints apply to the use of a private key.
+    /// A flag that applies the constraints to the use of a private key.
     public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
     /// A password that the program supplies, in addition to the other constraints.
     public static let applicationPassword = SecAccessControlCreateFlags(rawValue: 1 << 31)
@@ -84,7 +84,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     static let constraints: SecAccessControlCreateFlags = [
         .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion,
     ]
-    /// The flags that protect an item: either the owner authenticates, or the program supplies a password.
+    /// The flags that protect an item, by requiring the owner to authenticate or the program to supply a password.
     static let protecting: SecAccessControlCreateFlags = [constraints, .applicationPassword]
     static let all: SecAccessControlCreateFlags = [
         constraints, .or, .and, .privateKeyUsage, .applicationPassword,
@@ -96,8 +96,8 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
 /// - Parameters:
 ///   - allocator: Ignored.
 ///   - protection: One of the seven `kSecAttrAccessible…` values.
-///   - flags: The required authentication. Several constraints without ``SecAccessControlCreateFlags/or`` must all be
-///     met.
+///   - flags: The required authentication. If there are several constraints, all of them must be met unless the flags
+///     include ``SecAccessControlCreateFlags/or``.
 ///   - error: On failure, receives an error with the code `errSecParam`.
 /// - Returns: The access control, or `nil` for an unknown protection, unknown flags, and these combinations: `or` with
 ///   `and`, `biometryAny` with `biometryCurrentSet`, or `userPresence` with another constraint or a connective.
@@ -132,7 +132,7 @@ public func SecAccessControlCreateWithFlags(
 public func SecAccessControlGetTypeID() -> CFTypeID { 0x5345_4301 }
 
 extension NSError {
-    /// Creates an error with a Security status and a description.
+    /// Creates an error with a status of the Security framework and a description.
     package convenience init(status: OSStatus, _ reason: String) {
         self.init(
             domain: NSOSStatusErrorDomain,

@@ -5,7 +5,8 @@ package import WhorlService
 
 /// An X.509 certificate: its bytes and the fields parsed from them.
 ///
-/// The signature is not verified, and trust is not evaluated. Two certificates are equal if their bytes are equal.
+/// The signature of the certificate is not verified, and trust is not evaluated. Two certificates are equal if their
+/// bytes are equal.
 public final class SecCertificate: NSObject, Sendable {
     let bytes: Data
     let parts: CertificateReader
@@ -82,7 +83,7 @@ public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
 /// Returns a human-readable summary of the subject.
 ///
 /// - Parameter certificate: The certificate.
-/// - Returns: The subject's common name, or another part of its name.
+/// - Returns: The subject's common name or, if that is missing, another part of the subject's name.
 @discardableResult
 public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
     certificate.parts.subject.summary.map { $0 as NSString }
@@ -92,7 +93,7 @@ public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> C
 ///
 /// - Parameters:
 ///   - certificate: The certificate.
-///   - commonName: Receives the name, or `nil` if the subject has no common name.
+///   - commonName: On return, the name, or `nil` if the subject does not have a common name.
 /// - Returns: `errSecSuccess`.
 @discardableResult
 public func SecCertificateCopyCommonName(
@@ -107,7 +108,7 @@ public func SecCertificateCopyCommonName(
 ///
 /// - Parameters:
 ///   - certificate: The certificate.
-///   - error: Never set, because every certificate has a serial number.
+///   - error: This is never set, because every certificate has a serial number.
 /// - Returns: The bytes of the serial number, in big-endian order.
 @discardableResult
 public func SecCertificateCopySerialNumberData(
@@ -157,7 +158,7 @@ public func SecCertificateCopyNotValidAfterDate(_ certificate: SecCertificate) -
 
 /// Copies the email addresses of the subject.
 ///
-/// Addresses from the subject alternative names come first, then those from the subject's name.
+/// Addresses from the subject alternative names come first, followed by those from the subject's name.
 ///
 /// - Parameters:
 ///   - certificate: The certificate.

@@ -71,7 +71,7 @@ struct CertificateReader: Sendable {
     }
 }
 
-/// The error for data that is not encoded as expected.
+/// An error for data that is not encoded as expected.
 struct Malformed: Error {}
 
 extension ASN1Identifier {
@@ -167,7 +167,7 @@ struct CertificateExtensions: Sendable {
 
     /// Parses `GeneralNames ::= SEQUENCE OF CHOICE { rfc822Name [1] IA5String … }`.
     ///
-    /// A certificate whose alternative names cannot be read is still a certificate.
+    /// A certificate is accepted even if its alternative names cannot be read.
     private mutating func addNames(_ encoded: [UInt8]) {
         do {
             var names = try DER.parse(encoded).fields(.sequence)

@@ -6,12 +6,12 @@ import WhorlSecretHash
 
 /// An algorithm that this module supports, parsed from its name.
 enum KeyAlgorithm: Equatable {
-    /// ECDSA over a hash, or over a message that is hashed first. Without a hash function, the input is a hash of any
-    /// size.
+    /// ECDSA over a hash, or over a message that is hashed first. If there is no hash function, the input is a hash of
+    /// any size.
     case ecdsa(SignatureForm, Input)
     /// An RSA signature.
     case rsaSignature(SignaturePadding, Input)
-    /// ECDH, followed by a key derivation from its result. Without a hash function, no key is derived.
+    /// ECDH, followed by a key derivation from its result. If there is no hash function, a key is not derived.
     case keyExchange(HashKind?)
     /// ECIES: ECDH with an ephemeral key, the key derivation of ANSI X9.63, and AES-GCM.
     case ecies(HashKind, isIVDerived: Bool)
@@ -235,7 +235,7 @@ enum HashSize: String {
     }
 }
 
-/// A hash computed by the caller, in the form that the library's ECDSA accepts.
+/// A hash computed by the caller, in the form that the library's ECDSA implementation accepts.
 ///
 /// ECDSA uses only the bytes of the hash.
 struct GivenDigest: Digest {

@@ -10,7 +10,7 @@ private struct KeyRequest {
     let isInChip: Bool
     let attributes: KeyAttributes
     let context: KeyContext?
-    /// The keychain attributes of a permanent key.
+    /// The attributes that determine where a permanent key is stored in the keychain.
     let place: [String: Any]
     /// The attributes and keychain attributes of the public half, or `nil` if the public half is not stored.
     let publicHalf: (attributes: KeyAttributes, place: [String: Any])?
@@ -161,9 +161,10 @@ extension KeyParameters {
 ///
 /// - Parameters:
 ///   - parameters: `kSecAttrKeyType` and `kSecAttrKeySizeInBits`. The dictionary under `kSecPrivateKeyAttrs` takes
-///     precedence over the same keys outside of it. It may contain `kSecAttrIsPermanent`, `kSecAttrApplicationTag`,
-///     `kSecAttrLabel`, `kSecAttrAccessControl` and `kSecUseAuthenticationContext`, the context with which the key is
-///     used from then on. The public half is stored as well if `kSecPublicKeyAttrs` contains `kSecAttrIsPermanent`.
+///     precedence over the same keys outside of it. The dictionary may contain `kSecAttrIsPermanent`,
+///     `kSecAttrApplicationTag`, `kSecAttrLabel`, `kSecAttrAccessControl` and `kSecUseAuthenticationContext`, which is
+///     the context in which the key is used from then on. The public half is stored as well if `kSecPublicKeyAttrs`
+///     contains `kSecAttrIsPermanent`.
 ///   - error: On failure, receives an error in `NSOSStatusErrorDomain`: `errSecNotAvailable` if there is no TPM,
 ///     `errSecParam` for contradictory parameters, or `errSecDuplicateItem` if a permanent key already exists.
 /// - Returns: The key, or `nil` if an error occurred.
@@ -204,10 +205,10 @@ public func SecKeyGeneratePair(
 /// The key is not stored in the keychain.
 ///
 /// - Parameters:
-///   - keyData: For elliptic curves, ANSI X9.63: 0x04, X, Y, followed by the private number for a private key. For RSA,
-///     PKCS#1 in DER.
-///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`. `kSecAttrKeySizeInBits` is optional, but must be correct.
-///     Keys in the TPM cannot be created from bytes.
+///   - keyData: The bytes of the key. For elliptic curves, they are in ANSI X9.63: 0x04, X, Y and, for a private key,
+///     the private number. For RSA, they are PKCS#1 in DER.
+///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`. `kSecAttrKeySizeInBits` is optional, but must be correct
+///     if it is present. Keys in the TPM cannot be created from bytes.
 ///   - error: On failure, receives an error in `NSOSStatusErrorDomain`; `errSecDecode` for bytes that cannot be parsed.
 /// - Returns: The key, or `nil` if an error occurred.
 @discardableResult

@@ -4,7 +4,7 @@ internal import WhorlContext
 package import WhorlSecretMemory
 import WhorlService
 
-/// A key in the TPM, for the module that provides such keys under CryptoKit's names.
+/// A key in the TPM, for use by the module that provides such keys under CryptoKit's names.
 package struct EnclaveKey: Sendable {
     /// The key.
     package let key: SecKey
@@ -67,7 +67,7 @@ extension EnclaveKey {
 }
 
 extension SecAccessControl {
-    /// An access control that requires no authentication.
+    /// An access control that does not require authentication.
     package static let unguarded = SecAccessControl(
         protection: String(describing: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly),
         flags: []
@@ -97,7 +97,7 @@ struct KeyContext: Sendable {
 }
 
 extension KeyContext? {
-    /// Performs an operation in the TPM, in the program's context or in a new one for this operation.
+    /// Performs an operation in the TPM, in the program's context or in a new context for this operation.
     func run<Value: Sendable>(_ operation: @escaping ContextCore.Operation<Value>) -> Result<
         Value, ServiceError
     > {

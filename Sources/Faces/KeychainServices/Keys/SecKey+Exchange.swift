@@ -54,7 +54,7 @@ package struct ExchangeParameters: Sendable {
         sharedInfo = try parameters.data(SecKeyKeyExchangeParameter.sharedInfo.name) ?? Data()
     }
 
-    /// Parses a program's parameters, whose keys are ``SecKeyKeyExchangeParameter`` values or their strings.
+    /// Parses a program's parameters, in which the keys are ``SecKeyKeyExchangeParameter`` values or their strings.
     ///
     /// - Throws: `errSecParam` for a value of the wrong type.
     package init(named parameters: [AnyHashable: Any]) throws(NSError) {
@@ -73,7 +73,7 @@ package struct ExchangeParameters: Sendable {
 ///
 /// - Parameters:
 ///   - privateKey: A private key. Using a key in the TPM may show a prompt, which blocks the caller.
-///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for the key exchange.
+///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for key exchange.
 ///   - publicKey: The other party's public key, on the same curve.
 ///   - parameters: The parameters of the algorithm, which may be empty.
 ///   - error: On failure, receives an error in `NSOSStatusErrorDomain`, or in `LAErrorDomain` if the owner was not

@@ -57,8 +57,8 @@ public struct SecPadding: OptionSet, Hashable, Sendable {
 ///
 /// - Parameters:
 ///   - key: A private key.
-///   - padding: For RSA, one of the `PKCS1SHA…` values. For elliptic curves, ``SecPadding/sigRaw``, or any other value
-///     for DER.
+///   - padding: For RSA, one of the `PKCS1SHA…` values. For elliptic curves, ``SecPadding/sigRaw`` for r and s
+///     concatenated, or any other value for DER.
 ///   - dataToSign: The hash.
 ///   - dataToSignLen: The size of the hash in bytes.
 ///   - sig: Receives the signature.
@@ -114,7 +114,7 @@ public func SecKeyRawVerify(
 /// - Parameters:
 ///   - key: A public key.
 ///   - padding: ``SecPadding/PKCS1`` or ``SecPadding/OAEP``.
-///   - plainText: The data to encrypt, shorter than a block.
+///   - plainText: The data to encrypt, which must be shorter than a block.
 ///   - plainTextLen: The size of the plaintext in bytes.
 ///   - cipherText: Receives the ciphertext.
 ///   - cipherTextLen: The size of the buffer in bytes; on return, the size of the ciphertext.

@@ -50,7 +50,8 @@ extension KeyAlgorithm.Input {
         }
     }
 
-    /// Passes the hash to `use` with the type of its hash function, because RSA also signs the function's name.
+    /// Passes the hash to `use` with the type of its hash function, because an RSA signature also covers the name of
+    /// the hash function.
     fileprivate func withDigest<Use: DigestUse>(of data: Data, _ use: Use) throws(NSError) -> Use.Value {
         switch self {
         case .message(let hash): try hash.size.withDigest(hash.hash(data), use)

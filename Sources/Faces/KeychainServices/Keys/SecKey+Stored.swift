@@ -44,7 +44,7 @@ extension SecKey: ItemReference {
     /// Stores permanent keys in the keychain, either all of them or none.
     ///
     /// - Parameter keys: Each key, with the keychain attributes that determine its access group and protection.
-    /// - Throws: The status of the failure.
+    /// - Throws: An error with the status of the failure.
     static func store(_ keys: [(key: SecKey, place: [String: Any])]) throws(NSError) {
         let items = keys.map { key, place in
             place.merging([String(describing: kSecValueRef): key]) { $1 } as NSDictionary
@@ -53,7 +53,7 @@ extension SecKey: ItemReference {
         guard status == errSecSuccess else { throw .status(status, "the key was not stored") }
     }
 
-    /// Returns a stored key in the TPM.
+    /// Returns a stored key that is in the TPM.
     static func stored(
         _ record: KeychainRecord,
         _ item: SealedItem,

@@ -175,8 +175,9 @@ public func SecKeyCopyExternalRepresentation(
 /// Returns a key's public attributes.
 ///
 /// - Parameter key: The key.
-/// - Returns: `kSecAttrKeyType`, `kSecAttrKeyClass`, `kSecAttrKeySizeInBits`, `kSecAttrApplicationLabel`, the
-///   operations that the key supports, and the attributes with which it was created. The key's bytes are not included.
+/// - Returns: A dictionary with `kSecAttrKeyType`, `kSecAttrKeyClass`, `kSecAttrKeySizeInBits`,
+///   `kSecAttrApplicationLabel`, the operations that the key supports, and the attributes with which it was created.
+///   The key's bytes are not included.
 @discardableResult
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? { key.described as NSDictionary }
 

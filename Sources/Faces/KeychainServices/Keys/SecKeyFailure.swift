@@ -3,13 +3,13 @@
 internal import WhorlService
 
 extension ServiceError {
-    /// The error for a failed use of a key.
+    /// The error to report if a key cannot be used.
     ///
     /// The error is in `LAErrorDomain` if the owner was not recognized or the context has ended. Otherwise, it has a
     /// status.
     var ofKeyUse: NSError { code.appleCode == nil ? statusOfKey : LAError(self)._nsError }
 
-    /// The error for a key that could not be created.
+    /// The error to report if a key cannot be created.
     ///
     /// Creating a key does not prompt, so only errors of the context are in `LAErrorDomain`.
     var ofKeyMaking: NSError {

@@ -10,7 +10,7 @@ public final class SecTask: NSObject, Sendable {
 /// Returns an object that represents this process.
 ///
 /// - Parameter allocator: Ignored.
-/// - Returns: The process; never `nil`.
+/// - Returns: The object, which is never `nil`.
 @discardableResult
 public func SecTaskCreateFromSelf(_ allocator: CFAllocator?) -> SecTask? { SecTask() }
 
@@ -20,7 +20,7 @@ public func SecTaskCreateFromSelf(_ allocator: CFAllocator?) -> SecTask? { SecTa
 ///   - task: The process.
 ///   - entitlement: The name of the entitlement.
 ///   - error: Never set.
-/// - Returns: Always `nil`, as for a program signed without the entitlement, because Linux programs are not signed.
+/// - Returns: Always `nil`, as for a program that is signed without the entitlement. Linux programs are not signed.
 @discardableResult
 public func SecTaskCopyValueForEntitlement(
     _ task: SecTask,

@@ -7,7 +7,7 @@ package protocol ItemReference: AnyObject {
     /// The item class that stores the object.
     static var itemClass: KeychainClass { get }
 
-    /// Returns the class, attributes and value with which the keychain stores and finds the object.
+    /// Returns the class, attributes and value that the keychain uses to store and find the object.
     ///
     /// - Throws: `errSecUnimplemented` for an object that cannot be stored.
     func form() throws(KeychainError) -> ReferenceForm
@@ -40,7 +40,7 @@ package struct ReferenceForm: Sendable {
     }
 }
 
-/// Converts stored items to objects, and the bytes of objects to forms.
+/// Functions that convert stored items to objects, and the bytes of objects to forms.
 enum ItemReferences {
     /// Returns the object for a stored key or certificate.
     ///

@@ -6,7 +6,7 @@ internal import WhorlService
 extension Keychain {
     /// Returns the certificates that match a query and its filter.
     ///
-    /// Certificates sealed by the TPM are left out because only their owner can read them.
+    /// Certificates that the TPM has sealed are left out, because only the owner can open them.
     func certificates(
         _ match: inout KeychainMatch,
         _ filter: CertificateFilter,
@@ -70,8 +70,8 @@ extension Keychain {
 struct CertificateFilter {
     /// The normalized names of issuers, or `nil` for any issuer.
     ///
-    /// A certificate's issuer must be one of them, or have been certified by one of them through certificates in the
-    /// keychain.
+    /// The issuer of a matching certificate is one of these, or was certified by one of them through certificates in
+    /// the keychain.
     private(set) var issuers: [Data]?
     /// The email address that a certificate must contain.
     ///
@@ -92,7 +92,7 @@ struct CertificateFilter {
     /// Whether every certificate matches.
     var isEmpty: Bool { issuers == nil && emailAddress == nil && subjects.isEmpty && validOn == nil }
 
-    /// Parses a key of the dictionary.
+    /// Parses a key of the dictionary and its value.
     ///
     /// - Returns: Whether the key belongs to the filter.
     /// - Throws: `errSecParam` for a value of the wrong type.

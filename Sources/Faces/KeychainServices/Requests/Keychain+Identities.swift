@@ -87,7 +87,7 @@ extension Keychain {
 
     // MARK: - Delete
 
-    /// Returns the rows to delete for a query of identities.
+    /// Returns filters for the rows to delete if a query matches identities.
     ///
     /// These are the certificates, up to the limit, and those of their keys that do not belong to any other
     /// certificate.

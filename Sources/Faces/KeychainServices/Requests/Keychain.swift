@@ -133,7 +133,7 @@ struct Keychain {
         }
     }
 
-    /// Returns the matching items except those that can never be opened again, and excludes these from `match`.
+    /// Returns the matching items except those that can never be opened again, which are excluded from `match`.
     func living(
         _ match: inout KeychainMatch,
         _ values: ProtectedValues,
@@ -172,7 +172,8 @@ struct Keychain {
 
     /// Returns filters for the matching items that a search would find, up to the limit.
     ///
-    /// Items that can never be opened again are not found by a search. They are included only if no other item matches.
+    /// A search does not find items that can never be opened again. Such items are included only if no other item
+    /// matches.
     private func deletions(
         of match: KeychainMatch,
         limit: Int,

@@ -2,7 +2,7 @@
 
 internal import WhorlService
 
-/// The attributes of each class, as in Apple's dictionaries.
+/// The attributes that each class has in Apple's dictionaries.
 extension KeychainClass {
     /// The accepted types of an attribute's value.
     enum Form: Sendable {

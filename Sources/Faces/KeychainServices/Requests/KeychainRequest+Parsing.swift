@@ -12,7 +12,7 @@ extension KeychainRequest {
     /// - Parameters:
     ///   - dictionary: The dictionary from the program.
     ///   - purpose: The purpose of the dictionary.
-    ///   - known: The class, if another dictionary specifies it.
+    ///   - known: The class, if it is already known from another dictionary.
     /// - Throws: `errSecParam` for keys that are not strings or whose kind is unknown, for values of the wrong type,
     ///   and for contradictions; `errSecNoSuchClass` for an unknown class; `errSecNoSuchAttr` for an attribute that the
     ///   class does not have; `errSecUnimplemented` for unsupported keys.
@@ -142,7 +142,7 @@ enum DictionaryObjects {
 
     /// Returns a copy of the object's bytes, or `nil` if it is not data.
     ///
-    /// Foundation for Linux casts to `Data` byte by byte, which takes 64 ms for 1 MiB.
+    /// A cast to `Data` would take 64 ms for 1 MiB, because Foundation for Linux copies byte by byte.
     static func data(_ object: Any) -> Data? {
         guard let data = object as? NSData else { return object as? Data }
         return withExtendedLifetime(data) { Data(bytes: data.bytes, count: data.length) }

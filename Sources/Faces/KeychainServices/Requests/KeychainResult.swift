@@ -2,7 +2,7 @@
 
 internal import WhorlService
 
-/// Creates the result of a call.
+/// A type that creates the result of a call.
 ///
 /// A single kind of result is returned directly, and several kinds in a dictionary. A single item is returned directly,
 /// and several items in an array.
@@ -12,7 +12,7 @@ struct KeychainResult {
 
     /// The requested kinds of result.
     var returns: KeychainRequest.Returns { request.returns }
-    /// The program's context, which returned keys use.
+    /// The program's context, which the returned keys use.
     var boundContext: KeyContext? { request.boundContext }
 
     /// The outcome for the found items.
@@ -22,7 +22,7 @@ struct KeychainResult {
         case dead([Int64])
     }
 
-    /// The outcome for one item's value.
+    /// The outcome of reading one item's value.
     enum Value {
         /// The value, or `nil` if it was not requested or belongs to a key in the TPM.
         case known(Data?)

@@ -7,15 +7,15 @@ internal import WhorlService
 
 /// The values that the TPM seals and opens during one keychain call.
 ///
-/// Sealing requires no authentication. Opening requires the authentication of the access control. Between the TPM and
-/// the program's `Data`, values are in locked memory.
+/// Sealing a value does not require authentication. Opening a value requires the authentication that its access control
+/// specifies. On the way from the TPM to the program's `Data`, values are stored in locked memory.
 struct ProtectedValues {
     /// The program's context, or a new one for this call.
     private var context: ContextCore { own.context }
     private let own: CallContext
     /// Whether a prompt may be shown.
     let interface: KeychainRequest.Interface
-    /// The program's reason for the authentication.
+    /// The program's reason for requesting authentication.
     let prompt: String?
 
     init(_ request: KeychainRequest, _ parts: ContextParts) {
@@ -31,7 +31,7 @@ struct ProtectedValues {
 
     /// Seals a value.
     ///
-    /// The TPM releases it only after the authentication that `protection` requires.
+    /// The TPM releases the value only after the authentication that `protection` requires.
     func seal(_ value: Data, _ protection: SecAccessControl) throws(KeychainError) -> SealedItem {
         guard value.count <= ProtectedValues.longest else { throw KeychainError(errSecParam) }
         let secret = SecretBox(

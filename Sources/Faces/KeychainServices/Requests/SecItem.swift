@@ -14,9 +14,10 @@ internal import WhorlContext
 ///   - attributes: The class, attributes, value and protection of the item, and the requested kinds of result.
 ///   - result: Receives the requested result (`kSecReturn…`). Pass `nil` if no result is needed.
 /// - Returns: `errSecSuccess`; `errSecDuplicateItem` if an item of the same class with the same identifying attributes
-///   exists; `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`; `errSecNotAvailable` if the item cannot be
-///   protected; `errSecDataNotAvailable`, `errSecInvalidKeyRef`, `errSecUnimplemented` if `result` cannot be returned;
-///   `errSecAuthFailed`, `errSecDiskFull`, `errSecIO`. After a failure, nothing is stored.
+///   already exists; `errSecNotAvailable` if the item cannot be protected; `errSecDataNotAvailable`,
+///   `errSecInvalidKeyRef` or `errSecUnimplemented` if `result` cannot be returned. Other possible statuses are
+///   `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`, `errSecAuthFailed`, `errSecDiskFull` and
+///   `errSecIO`. If the call fails, nothing is stored.
 @discardableResult
 public func SecItemAdd(
     _ attributes: CFDictionary,
@@ -38,9 +39,10 @@ public func SecItemAdd(
 /// - Parameters:
 ///   - query: The class, the attributes to match, the maximum number of items, and the requested kinds of result.
 ///   - result: Receives the result. Pass `nil` to check only whether items exist.
-/// - Returns: `errSecSuccess`; `errSecItemNotFound`, including for an item that can never be opened again;
-///   `errSecUserCanceled`, `errSecInteractionNotAllowed`, `errSecAuthFailed` if the owner was not recognized;
-///   `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`, `errSecNotAvailable`, `errSecIO`.
+/// - Returns: `errSecSuccess`; `errSecItemNotFound` if no item matches, or if the item can never be opened again;
+///   `errSecUserCanceled`, `errSecInteractionNotAllowed` or `errSecAuthFailed` if the owner was not recognized. Other
+///   possible statuses are `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`, `errSecNotAvailable` and
+///   `errSecIO`.
 @discardableResult
 public func SecItemCopyMatching(
     _ query: CFDictionary,
@@ -57,15 +59,15 @@ public func SecItemCopyMatching(
 
 /// Changes all items that match a query.
 ///
-/// Changing a protected item prompts the owner, as reading does. Changing a key in the TPM does not prompt, because its
-/// access control protects only its use.
+/// Changing a protected item prompts the owner, just as reading it does. Changing a key in the TPM does not prompt,
+/// because its access control protects only its use.
 ///
 /// - Parameters:
 ///   - query: The class, and the attributes to match.
 ///   - attributesToUpdate: The new attributes, value and protection.
-/// - Returns: The statuses of ``SecItemCopyMatching(_:_:)``; `errSecDuplicateItem` if two items would have the same
-///   identifying attributes; `errSecDecode` for a certificate's value that is not a certificate. After a failure, no
-///   item is changed.
+/// - Returns: The statuses of ``SecItemCopyMatching(_:_:)``; also `errSecDuplicateItem` if two items would have the
+///   same identifying attributes, and `errSecDecode` if the new value of a certificate is not a certificate. If the
+///   call fails, no item is changed.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in
@@ -79,8 +81,8 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 /// Deletes all items that match a query, without prompting the owner.
 ///
 /// - Parameter query: The class, and the attributes to match.
-/// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`,
-///   `errSecNotAvailable`, `errSecIO`.
+/// - Returns: `errSecSuccess`, or `errSecItemNotFound` if no item matches. Other possible statuses are `errSecParam`,
+///   `errSecNoSuchAttr`, `errSecMissingEntitlement`, `errSecNotAvailable` and `errSecIO`.
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in
@@ -88,7 +90,7 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     }
 }
 
-/// Returns the status of a call.
+/// Performs a call and returns its status.
 func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
     do {
         try body()
@@ -105,8 +107,8 @@ package enum SecItemBatch {
     /// Stores items in the same way as ``SecItemAdd(_:_:)``, either all of them or none.
     ///
     /// - Parameters:
-    ///   - items: The dictionaries of the items; no results are returned.
-    ///   - old: A query for items to delete if the new ones are stored.
+    ///   - items: The dictionaries of the items. The call does not return any results.
+    ///   - old: A query for items to delete if the new items are stored.
     /// - Returns: The statuses of ``SecItemAdd(_:_:)``.
     package static func add(_ items: [CFDictionary], inPlaceOf old: CFDictionary? = nil) -> OSStatus {
         status { () throws(KeychainError) in

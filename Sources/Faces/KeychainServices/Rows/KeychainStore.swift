@@ -33,7 +33,7 @@ package struct KeychainStore: Sendable {
     ///   - match: The filter.
     ///   - withValues: Whether to decrypt values encrypted by the service.
     ///   - limit: The maximum number of items.
-    /// - Returns: The items; without a limit, the oldest first.
+    /// - Returns: The items. If there is no limit, the oldest items come first.
     /// - Throws: `errSecNotAvailable`, `errSecIO`.
     package func items(
         _ match: KeychainMatch,
@@ -61,8 +61,8 @@ package struct KeychainStore: Sendable {
     ///   - isDead: A function that returns whether an existing item with the same identifying attributes can never be
     ///     opened again. If so, the new item replaces it.
     /// - Returns: The stored items.
-    /// - Throws: `errSecDuplicateItem`; `errSecNotAvailable` if an item requires a passcode and none is set, or if
-    ///   nothing can be stored; `errSecDiskFull`, `errSecIO`.
+    /// - Throws: `errSecDuplicateItem` if an item already exists; `errSecNotAvailable` if an item requires a passcode
+    ///   and none is set, or if the store is unavailable; `errSecDiskFull` or `errSecIO` for other failures.
     package func add(
         _ new: [NewKeychainRow],
         inPlaceOf replaced: [KeychainRowVersion] = [],
@@ -88,8 +88,8 @@ package struct KeychainStore: Sendable {
     ///     opened again. If so, that item is deleted.
     /// - Returns: The number of changed items, or `nil` if `change` returned `nil` for one of them. In that case,
     ///   nothing was changed.
-    /// - Throws: `errSecDuplicateItem` if two items would have the same identifying attributes, and nothing was
-    ///   changed; otherwise the same errors as ``add(_:inPlaceOf:unless:)``.
+    /// - Throws: `errSecDuplicateItem` if two items would have the same identifying attributes, in which case nothing
+    ///   was changed; otherwise, the same errors as ``add(_:inPlaceOf:unless:)``.
     package func update(
         _ match: KeychainMatch,
         limit: Int = .max,

@@ -28,15 +28,15 @@ internal import WhorlService
 ///   thread.
 /// - Canceling the task of the `async` variant ends the evaluation with ``LAError/appCancel``.
 ///
-/// A context evaluates one policy at a time. Starting a second evaluation while one is running fails with
-/// ``LAError/systemCancel`` and does not affect the first one.
+/// A context evaluates one policy at a time. Starting a second evaluation while one is in progress fails with
+/// ``LAError/systemCancel``, and does not affect the first one.
 ///
 /// The class is `@unchecked Sendable` because the compiler cannot check an open class. All of its state is stored in
 /// `core` and protected by the core's `state` lock. A subclass must protect any state that it adds.
 open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
     /// The state and operations of this context.
     package let core: ContextCore
-    /// The registrar of the observers of this context's properties.
+    /// The registrar for observers of this context's properties.
     let registrar = ObservationRegistrar()
 
     /// Creates a context that uses this machine's fingerprint readers and enrolled fingers.
@@ -165,10 +165,10 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
     /// Sets a credential, which is stored in locked memory until the context is released or invalidated.
     ///
     /// - Parameters:
-    ///   - credential: The bytes, or `nil` to remove the current credential. They are copied; the caller is responsible
-    ///     for wiping its own copy.
+    ///   - credential: The bytes, or `nil` to remove the current credential. The bytes are copied, and the caller is
+    ///     responsible for wiping the original.
     ///   - type: The type of the credential.
-    /// - Returns: `true` if the credential was stored or removed; `false` if the context is invalidated.
+    /// - Returns: `true` if the credential was stored or removed; `false` if the context has been invalidated.
     @discardableResult
     open func setCredential(_ credential: Data?, type: LACredentialType) -> Bool {
         core.setCredential(credential.map(SecretBox.init(copying:)), type.kind)
@@ -182,8 +182,8 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
 
     // MARK: - State of the machine
 
-    /// The kind of biometry: ``LABiometryType/touchID`` if a fingerprint reader is connected, otherwise
-    /// ``LABiometryType/none``.
+    /// The kind of biometry that this machine supports: ``LABiometryType/touchID`` if a fingerprint reader is
+    /// connected; otherwise, ``LABiometryType/none``.
     ///
     /// Like `canEvaluatePolicy`, this property checks the machine each time you read it, and blocks the caller. You do
     /// not have to call `canEvaluatePolicy` first.

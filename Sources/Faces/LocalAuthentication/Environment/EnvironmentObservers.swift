@@ -15,7 +15,7 @@ final class EnvironmentObservers: Sendable {
     /// observers. Apple's systems also call observers of any type on a queue.
     private final class Entry: @unchecked Sendable {
         weak let observer: (any LAEnvironment.Observer)?
-        /// The identity of the observer, which is valid during the observer's lifetime.
+        /// The identity of the observer, which is valid only during the observer's lifetime.
         let id: ObjectIdentifier
 
         init(_ observer: any LAEnvironment.Observer) {
@@ -36,7 +36,7 @@ final class EnvironmentObservers: Sendable {
     private let state = Mutex(State())
     private let calls = DispatchQueue(label: "whorl.environment")
 
-    /// The interval at which the database's change mark is read.
+    /// The interval at which the database's change mark is polled.
     private static let period = Duration.seconds(1)
 
     deinit { state.withLock { $0.watch?.cancel() } }
@@ -188,7 +188,7 @@ struct MachinePoll: Sendable {
     /// Performs the next check.
     ///
     /// - Parameter surely: Whether to read the state even if the database has not changed.
-    /// - Returns: The previous state if the state has changed, otherwise `nil`.
+    /// - Returns: The previous state if the state has changed; otherwise, `nil`.
     mutating func next(surely: Bool) async -> LAEnvironment.State? {
         let before = (mark: mark, state: state)
         mark = await machine.mark()

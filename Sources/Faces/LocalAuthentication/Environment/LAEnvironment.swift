@@ -20,7 +20,7 @@ public final class LAEnvironment: NSObject, Sendable {
     /// On Apple's systems, the method of this protocol is optional. On Linux, it has a default implementation that does
     /// nothing.
     public protocol Observer: NSObjectProtocol {
-        /// Called after the state has changed. `environment.state` is already the new state.
+        /// Called after the state has changed. At this time, `environment.state` already returns the new state.
         ///
         /// The method is called on a private serial queue.
         ///
@@ -141,7 +141,7 @@ extension LAEnvironment {
             super.init()
         }
 
-        /// The values compared for equality, in addition to the class.
+        /// The values that are compared for equality, in addition to the class.
         fileprivate var content: [AnyHashable] { [isUsable, localizedName] }
 
         /// Returns whether the other mechanism has the same class and the same content.

@@ -81,7 +81,7 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
 
     /// Returns the currently stored key.
     ///
-    /// A different key with the same name is a different right.
+    /// A different key with the same name belongs to a different right.
     private func keptKey(_ context: LAContext?) throws -> SecKey {
         let key = try items.storedKey(context)
         guard key == found else { throw items.missing }
@@ -102,7 +102,7 @@ extension LAError {
     }
 }
 
-/// The secret that a right was saved with.
+/// A secret that was saved with a right.
 ///
 /// The secret retains its right, and therefore preserves the authorization.
 public final class LASecret: NSObject, Sendable {

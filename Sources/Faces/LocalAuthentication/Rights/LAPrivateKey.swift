@@ -95,7 +95,7 @@ public final class LAPrivateKey: NSObject, Sendable {
     /// Performs a key exchange with another party's public key, and returns the shared secret.
     ///
     /// - Parameters:
-    ///   - publicKey: The other party's key, as ANSI X9.63 (65 bytes).
+    ///   - publicKey: The other party's public key, in ANSI X9.63 format (65 bytes).
     ///   - algorithm: An algorithm for which ``canExchangeKeys(using:)`` returns `true`.
     ///   - parameters: Additional parameters for the algorithm. The keys are `SecKeyKeyExchangeParameter` values or
     ///     their strings.

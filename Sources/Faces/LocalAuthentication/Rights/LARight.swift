@@ -156,7 +156,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         }
     }
 
-    /// Returns whether the authorization of `context` has not been revoked.
+    /// Returns whether the authorization of `context` is still valid.
     private func isCurrent(_ context: LAContext) -> Bool { progress.withLock { $0.context === context } }
 
     private func giveBack() {

@@ -140,7 +140,7 @@ public final class LARightStore: NSObject, Sendable {
         RightQueue.start({ try Self.remove(identifier) }, completion: completion)
     }
 
-    /// Removes all rights of this program, and nothing else.
+    /// Removes all rights of this program, but no other items.
     ///
     /// The call succeeds even if there are no rights.
     ///

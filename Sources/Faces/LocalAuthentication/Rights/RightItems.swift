@@ -13,7 +13,7 @@ struct RightItems: Sendable, Hashable {
     /// The tag of all keys and the service of all secrets.
     static let namespace = "whorl.right"
 
-    /// The program's name for the right.
+    /// The name by which the program identifies the right.
     let identifier: String
 
     /// - Throws: `errSecParam` if the name is empty.
@@ -165,7 +165,7 @@ struct RightItems: Sendable, Hashable {
         }
     }
 
-    /// Removes the items of all rights, and nothing else.
+    /// Removes the items of all rights, but no other items.
     static func removeAll() throws {
         _ = try removed(SecItemBatch.delete([secrets as CFDictionary, keys as CFDictionary])) {
             NSError(right: $0, "Cannot remove the saved rights.", nil)

@@ -140,7 +140,7 @@ extension SimulatedMachine {
         }
     }
 
-    /// Prompts for the requirements that are not met yet, and opens the item if they are then met.
+    /// Prompts for the requirements that are not met yet, and opens the item if they have been met afterward.
     private func open(
         _ item: ProtectedItem,
         _ request: ReleaseRequest,
@@ -164,7 +164,7 @@ extension SimulatedMachine {
 
     /// Returns the entry of an item.
     ///
-    /// A test's vault has no table, so stored items are not found.
+    /// The vault of a test does not have a table, so stored items are not found.
     private func entry(_ item: ProtectedItem) throws(ServiceError) -> TestVault.Entry {
         switch item {
         case .named: throw ServiceError(.noChip, cause: "no vault")

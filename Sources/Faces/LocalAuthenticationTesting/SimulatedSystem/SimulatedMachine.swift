@@ -121,7 +121,7 @@ package final class SimulatedMachine: AuthenticationService {
 
     private func forget(_ listener: UUID) { listeners.withLock { $0[listener] = nil } }
 
-    /// Reports a change that is not visible in the database.
+    /// Notifies observers of a change that is not visible in the database.
     func announce() {
         for sink in listeners.withLock({ Array($0.values) }) { sink.yield() }
     }

@@ -84,7 +84,7 @@ final class TestVault: Sendable {
         return state.withLock { $0.entries[id] }
     }
 
-    /// Records the proofs of an evaluation for a request's session.
+    /// Records the proofs of an evaluation in a request's session.
     ///
     /// A reused match does not count as a proof.
     func remember(

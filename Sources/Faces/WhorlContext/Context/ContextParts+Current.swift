@@ -33,6 +33,7 @@ extension ContextParts {
     }
     private static let keptOfProcess = Mutex<ContextParts?>(nil)
 
-    /// The current environment: the task's, otherwise the process's, otherwise the system's.
+    /// The current environment, which is that of the task or, if a test has not set one, that of the process or the
+    /// system.
     package static var current: ContextParts { ofTask ?? ofProcess ?? system }
 }

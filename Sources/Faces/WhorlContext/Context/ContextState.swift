@@ -19,7 +19,7 @@ struct ContextState {
     var running: Task<ContextCore.Outcome, Never>?
     /// The credentials that the program has set.
     ///
-    /// A smart card PIN is stored and reported, but not used.
+    /// The PIN of a smart card is stored and reported, but not used.
     var credentials: [CredentialKind: SecretBox] = [:]
     /// The functions that cancel the operations in progress on protected items, by operation number.
     var releases: [Int: @Sendable () -> Void] = [:]
@@ -52,7 +52,7 @@ package struct ContextSettings: Sendable {
         )
     }
 
-    /// The reuse window, clamped to its valid range; 0 if it is not a number.
+    /// The reuse window, clamped to its valid range, or 0 if it is not a number.
     private var reuse: Duration {
         guard reuseDuration > 0 else { return .zero }
         return .seconds(min(reuseDuration, LATouchIDAuthenticationMaximumAllowableReuseDuration))

@@ -18,7 +18,7 @@ package enum EvaluationDemand: Sendable {
     /// - Parameters:
     ///   - request: A request that contains everything except the policy.
     ///   - hasApplicationPassword: Whether the program has set an application password.
-    /// - Returns: One request for each prompt, in order; empty if no prompt is needed.
+    /// - Returns: One request for each prompt, in order, or an empty array if no prompt is needed.
     /// - Throws: An error that can be determined without a prompt.
     func requests(
         from request: EvaluationRequest,

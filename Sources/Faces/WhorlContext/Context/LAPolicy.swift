@@ -16,7 +16,7 @@ public enum LAPolicy: Int, Sendable, Hashable {
     /// A matching finger or a paired device. On Linux, this is equivalent to
     /// ``deviceOwnerAuthenticationWithBiometrics``.
     case deviceOwnerAuthenticationWithBiometricsOrCompanion = 4
-    /// A device on its owner's wrist.
+    /// A device that is on its owner's wrist.
     ///
     /// Evaluating this policy always fails with ``LAError/biometryNotAvailable``, because Linux machines cannot detect
     /// this.

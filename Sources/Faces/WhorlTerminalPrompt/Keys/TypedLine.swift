@@ -11,7 +11,7 @@ enum Key: Sendable {
     case cancel
     /// Tab, if nothing has been typed.
     case fallback
-    /// A change of the passcode field, with its number of characters.
+    /// A change to the passcode field, with its number of characters.
     case typed(characters: Int)
     /// Enter, with input that cannot be a passcode. The field has been cleared.
     case refused(PasscodeLine.Fault)
@@ -66,7 +66,7 @@ final class TypedLine: Sendable {
         }
     }
 
-    /// Returns the key that is complete because no other byte followed in time.
+    /// Returns the key that is complete if no other byte has followed in time.
     func settle() -> Key? {
         state.withLock { state in
             let stroke = state.scanner.settle()

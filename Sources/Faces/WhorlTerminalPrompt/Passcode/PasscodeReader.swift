@@ -10,7 +10,7 @@ internal import WhorlSupport
 /// visible. Input is stored only in locked memory. Backspace removes the last character, ^W the last word, and ^U all
 /// input. Escape cancels the prompt, and ^C still sends SIGINT. The terminal's settings are always restored.
 package struct PasscodeReader: Sendable {
-    /// The number of attempts to enter the same new passcode twice.
+    /// The maximum number of attempts to enter the same new passcode twice.
     static let confirmations = 3
 
     private let terminal: @Sendable () -> Terminal
@@ -32,7 +32,7 @@ package struct PasscodeReader: Sendable {
     /// There is no time limit. Canceling the task ends the prompt.
     ///
     /// - Parameter question: The text before the colon. Control characters are removed from it.
-    /// - Returns: The passcode as typed, 1 to 1,024 bytes, without a line feed.
+    /// - Returns: The passcode as it was typed: 1 to 1,024 bytes, without a line feed.
     /// - Throws: `noTerminal` if there is no terminal for the prompt, or if another prompt is reading its keys;
     ///   `cancelled` if the prompt was canceled.
     package func read(_ question: String = "Passcode") async throws(PasscodeReadingError) -> SecretBox {
@@ -82,7 +82,7 @@ package struct PasscodeReader: Sendable {
     }
 }
 
-/// A question and the dots after it.
+/// A line with a question and the dots after it.
 private struct QuestionLine {
     private let question: String
     private let style: TerminalStyle
@@ -154,7 +154,7 @@ extension PasscodeReader {
     ///
     /// - Parameter descriptor: A file, a pipe or a socket. A terminal is not allowed, because it would show the input.
     /// - Returns: The passcode, 1 to 1,024 bytes.
-    /// - Throws: `isTerminal`, `empty`, `tooLong`, `control`, `unreadable`, `cancelled`.
+    /// - Throws: `isTerminal`, `empty`, `tooLong`, `control`, `unreadable` or `cancelled`.
     package static func read(from descriptor: CInt) async throws(PasscodeReadingError) -> SecretBox {
         guard isatty(descriptor) == 0 else { throw PasscodeReadingError(.isTerminal) }
         guard let wake = PipeEnds() else { throw unreadable() }

@@ -31,7 +31,7 @@ package struct TerminalPrompt: PromptPresenter {
         self.environment = environment
     }
 
-    /// Returns a prompt on standard error only, for programs that document this behavior.
+    /// Returns a prompt that uses only standard error, for programs that document this behavior.
     package static func onStandardError() -> TerminalPrompt {
         TerminalPrompt(on: Terminal.standardError)
     }

@@ -46,7 +46,7 @@ package struct Terminal: Sendable {
 
     /// The process's controlling terminal, opened once.
     ///
-    /// Its keys can be read even if standard input is a pipe.
+    /// Keys can be read from it even if standard input is a pipe.
     private static let controllingDescriptor: CInt? = {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         return descriptor >= 0 ? descriptor : nil
@@ -120,7 +120,7 @@ extension TerminalStyle {
 package struct TerminalStyle: Sendable, Hashable {
     /// The maximum number of columns of a line.
     package var columns: Int
-    /// Whether lines may be redrawn in place.
+    /// Whether lines can be redrawn in place.
     package var redraws: Bool
     /// Whether colors and bold text may be used.
     package var colors: Bool

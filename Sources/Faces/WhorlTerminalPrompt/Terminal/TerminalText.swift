@@ -10,7 +10,7 @@ package enum TerminalText {
     ///
     /// - Parameters:
     ///   - text: Any text.
-    ///   - columns: The maximum number of columns. Wider text ends with an ellipsis.
+    ///   - columns: The maximum number of columns. Wider text is cut off and ends with an ellipsis.
     ///   - ascii: Whether to use only ASCII because the terminal does not support UTF-8. Every non-ASCII character is
     ///     replaced by a question mark, because one of its bytes could be a command (0x9B is CSI).
     /// - Returns: One line, without a line feed.
@@ -29,7 +29,7 @@ package enum TerminalText {
     /// If the text needs more than 8 lines, its beginning and its end are shown, separated by an ellipsis.
     ///
     /// - Parameters: The same as for ``line(_:columns:ascii:)``.
-    /// - Returns: The lines, without line feeds; at least one.
+    /// - Returns: At least one line, without line feeds.
     package static func lines(_ text: String, columns: Int, ascii: Bool = false) -> [String] {
         let clean = DisplayText.clean(translated(text), limit: 4000)
         let lines = wrapped(ascii ? inASCII(clean) : clean, to: max(columns, 1))
@@ -106,7 +106,7 @@ package enum TerminalText {
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// The blocks of wide characters (Unicode 15, East_Asian_Width W and F, rounded outwards to blocks).
+    /// The blocks of wide characters (East_Asian_Width W and F in Unicode 15, extended to whole blocks).
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F,  // Hangul Jamo, initial consonants
         0x2E80...0x303E,  // CJK radicals, punctuation
