@@ -13,9 +13,9 @@ extension KeychainRequest {
     ///   - dictionary: The dictionary from the program.
     ///   - purpose: The purpose of the dictionary.
     ///   - known: The class, if it is already known from another dictionary.
-    /// - Throws: `errSecParam` for keys that are not strings or whose kind is unknown, for values of the wrong type,
-    ///   and for contradictions; `errSecNoSuchClass` for an unknown class; `errSecNoSuchAttr` for an attribute that the
-    ///   class does not have; `errSecUnimplemented` for unsupported keys.
+    /// - Throws: `errSecParam` for keys of an unknown kind, for values of the wrong type, and for contradictions;
+    ///   `errSecNoSuchClass` for an unknown class; `errSecNoSuchAttr` for an attribute that the class does not have;
+    ///   `errSecUnimplemented` for unsupported keys.
     init(
         _ dictionary: CFDictionary,
         for purpose: Purpose,

@@ -13,7 +13,7 @@
 public struct LAError: Error, @unchecked Sendable {
     /// The kind of failure.
     public enum Code: Int, Sendable, Hashable {
-        /// Authentication failed, for example because three touches in a row did not match.
+        /// Authentication failed, for example because three touches did not match.
         case authenticationFailed = -1
         /// The user pressed the cancel button.
         case userCancel = -2
@@ -72,7 +72,7 @@ public struct LAError: Error, @unchecked Sendable {
 
 // The codes as `LAError.userCancel`: in `catch`, in `switch`, and compared with an error's `code`.
 extension LAError {
-    /// Authentication failed, for example because three touches in a row did not match.
+    /// Authentication failed, for example because three touches did not match.
     public static var authenticationFailed: Code { .authenticationFailed }
     /// The user pressed the cancel button.
     public static var userCancel: Code { .userCancel }
