@@ -20,7 +20,7 @@ final class ReaderChoice: ReaderService {
     /// Whether virtual readers and mock readers may be used.
     let allowsPretended: Bool
     private let reach: ReaderReachability
-    /// The record of readers that others could open, in the service that owns the readers.
+    /// The record of readers that other programs could open; only in the service that owns the readers.
     private let openReaders: OpenReaders?
     /// The mock reader, which keeps its position in its script until the process exits.
     private let mock = Mutex<MockReaderSource?>(nil)

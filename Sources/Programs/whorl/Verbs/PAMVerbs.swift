@@ -242,7 +242,7 @@ extension PAMStack.Fault {
         case .withoutPassword:
             "No known line in \(service)'s file prompts for a password, which must keep working"
         case .linesFollow:
-            "A touch would skip the lines after the password's in \(service)'s file"
+            "A touch would skip the lines that follow the password's line in \(service)'s file"
         case .linesCounted:
             "A line in \(service)'s file skips a number of lines; another line would break that"
         case .unreadable(let file):

@@ -4,7 +4,7 @@ import Synchronization
 import WhorlIPC
 import WhorlService
 
-/// The prompts that are currently shown, by IDs that only the programs that show them know.
+/// The prompts that are currently shown, keyed by IDs known only to the programs that show them.
 final class PromptBoard: Sendable {
     private let prompts = Mutex<[String: WirePrompt]>([:])
 
