@@ -61,7 +61,7 @@ package struct Setting: Sendable {
         named("Prompt", "Agent", standard: AgentPolicy.preferred, \.agent),
         named("Sessions", "Touch", standard: SeatPolicy.activeSeatOnly, \.touch),
         number("Service", "IdleSeconds", 0...86_400, standard: "30", \.idleSeconds),
-        Setting(group: "Reader", key: "Id", allowed: "an id from `whorl devices`", standard: "") {
+        Setting(group: "Reader", key: "Id", allowed: "an ID from `whorl devices`", standard: "") {
             configuration,
             value in
             guard isReader(value) else { return false }
