@@ -116,10 +116,14 @@ enum Call {
     static func verify(_ login: Login, _ options: Options) -> Bytes {
         var call = Bytes(#"{"method":"io.whorl.Login."#)
         call.append(login.isOfUser ? "UnlockScreen" : "Verify")
-        call.append(#"","more":true,"parameters":{"service":"#)
+        call.append(#"","more":true,"parameters":{"#)
+        if !login.isOfUser {
+            call.append(#""user":"#, Int64(login.user))
+            call.append(",")
+        }
+        call.append(#""service":"#)
         call.append(quoted: login.service)
         if !login.isOfUser {
-            call.append(#","user":"#, Int64(login.user))
             if let terminal = login.terminal {
                 call.append(#","terminal":"#)
                 call.append(quoted: terminal)

@@ -98,6 +98,21 @@ struct ReplyTests {
         )
     }
 
+    @Test func `a locker that runs as its user names no user, terminal, host or password`() {
+        var login = Login(user: 1000, isOfUser: true, service: Bytes("swaylock".utf8))
+        login.terminal = Bytes(":0".utf8)
+        login.remoteHost = Bytes("localhost".utf8)
+        var options = Options()
+        options.opensKeyring = true
+        #expect(
+            Call.verify(login, options)
+                == Bytes(
+                    (#"{"method":"io.whorl.Login.UnlockScreen","more":true,"parameters":{"service":"swaylock","#
+                        + #""timeoutMilliseconds":30000,"mostTries":3}}"# + "\0").utf8
+                )
+        )
+    }
+
     @Test func `a call names the process of polkit's agent where there is one`() {
         var login = Login(user: 0, service: Bytes("polkit-1".utf8))
         func call() -> String { String(decoding: Call.verify(login, Options()), as: UTF8.self) }
