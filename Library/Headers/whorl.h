@@ -279,10 +279,10 @@ enum whorl_text {
                                     * separate line: "yes" (unlocks nothing), "storedByProgram", "item", "signIn",
                                     * "setPasscode", "changePasscode", "removePasscode", "reseal", "changeFingers",
                                     * "deleteItem", "keyring", "keyringOff", "optOut", "logIn", "unlockScreen". */
-    WHORL_TEXT_PURPOSE_NAME = 19   /* The name of the item, server, program or PAM service; "" if there is none. */
+    WHORL_TEXT_PURPOSE_NAME = 19   /* The name of the item, server, program or PAM service; "" if the purpose has no name. */
 };
 
-/* Returns a string; "" if there is none, or if the context is invalid. Never NULL. */
+/* Returns a string; "" if it is not available, or if the context is invalid. Never NULL. */
 const char *whorl_text(whorl_context context, int which);
 
 /* Numbers. */
@@ -303,7 +303,7 @@ enum whorl_number {
     WHORL_NUMBER_WHOLE_SECONDS = 14   /* In a prompt: how long a touch can be reused in total; -1 if it cannot. */
 };
 
-/* Returns a number; -1 if there is none. */
+/* Returns a number; -1 if it is not available. */
 int64_t whorl_number(whorl_context context, int which);
 
 /* Changes to a prompt or an enrollment. */
@@ -357,7 +357,7 @@ enum whorl_row {
 /* Returns the number of rows of the last list (whorl_fingers or whorl_items), or a negative status. */
 int whorl_rows(whorl_context context);
 
-/* Return a string of a row, never NULL, or a number of a row, -1 if there is none. The first row is 0. */
+/* Return a string of a row, never NULL, or a number of a row, -1 if it is not available. The first row is 0. */
 const char *whorl_row_text(whorl_context context, int row, int which);
 int64_t whorl_row_number(whorl_context context, int row, int which);
 

@@ -279,7 +279,7 @@ class Context:
         checked(library().whorl_cancel(self.number))
 
     def text(self, which: Text) -> str:
-        """Returns a string of the last event or result; "" if there is none."""
+        """Returns a string of the last event or result; "" if it is not available."""
         return library().whorl_text(self.number, which).decode(errors="replace")
 
     def value(self, which: Number) -> int | None:

@@ -75,7 +75,7 @@ struct PrivateService {
         guard fcntl(descriptor, F_GETFD) >= 0 else { throw .unsuitable }
         let socket = Descriptor(owning: descriptor)
         guard UnixSocket.isConnectedStream(socket),
-            // The kernel names the user of each connected Unix socket.
+            // The kernel names the user of each connected Unix socket; whatever the error, the socket is unsuitable.
             let peer = try? PeerUser(of: socket)
         else { throw .unsuitable }
         guard peer.uid == user else { throw .foreign(peer.uid) }

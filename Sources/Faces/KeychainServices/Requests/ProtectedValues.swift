@@ -141,6 +141,7 @@ final class ItemData: NSData {
         super.init()
     }
 
+    // NSSecureCoding requires it. Archives name NSData (`classForCoder`), so no archive can lead here.
     @available(*, unavailable)
     required init?(coder: NSCoder) { preconditionFailure("this class is always archived as NSData") }
 

@@ -231,7 +231,10 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
                 flags.union(usage),
                 nil
             )
-        else { preconditionFailure("every requirement must have a valid access control") }
+        else {
+            // The flags come from the requirement's cases alone, not from a caller or a file.
+            preconditionFailure("every requirement must have a valid access control")
+        }
         return access
     }
 }

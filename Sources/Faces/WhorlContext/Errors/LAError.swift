@@ -221,6 +221,9 @@ extension LAError: _ObjectiveCBridgeable {
     }
 
     /// Converts an `NSError` that must be in this domain.
+    ///
+    /// Swift's bridging requires a trap for another one, as in Foundation: the compiler calls this for a cast that the
+    /// program declares safe.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> LAError {
         var result: LAError?
         guard let source else { preconditionFailure("nil is not an LAError") }

@@ -49,6 +49,7 @@ struct Product: Sendable {
     /// Returns the line of a result with this product added as its last member.
     func line(closing line: String) -> SecretBytes {
         let end = "}}"
+        // JSONValue writes every result, so the line always ends like this.
         precondition(line.hasSuffix(end), "the line is not a result")
         let head = line.dropLast(end.count) + ",\"\(name)\":\""
         let tail = "\"" + end + "\n"

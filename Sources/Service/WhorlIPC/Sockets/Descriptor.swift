@@ -18,6 +18,7 @@ package final class Descriptor: Sendable {
 
     /// Takes over an open descriptor that a custom function closes.
     init(owning number: Int32, closing: @escaping @Sendable (Int32) -> Void) {
+        // Each caller has checked the result of the system call. Closing -1 later would hide the mistake.
         precondition(number >= 0, "not an open descriptor")
         self.number = number
         self.closing = closing
