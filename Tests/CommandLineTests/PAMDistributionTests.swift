@@ -59,7 +59,7 @@ private let distributions = [
             """,
         ],
         taken: ["sudo": "auth       include      system-auth"],
-        refused: ["su": "skip the lines after the password's"]
+        refused: ["su": "skip the lines that follow the password's"]
     ),
     Distribution(
         description: "Fedora with authselect's profile sssd",
@@ -81,7 +81,7 @@ private let distributions = [
         ],
         links: ["system-auth": "authselect-system-auth", "password-auth": "authselect-system-auth"],
         taken: ["sudo": "auth       include      system-auth"],
-        refused: ["sshd": "skip the lines after the password's"]
+        refused: ["sshd": "skip the lines that follow the password's"]
     ),
     Distribution(
         description: "Fedora with authselect's features with-fingerprint and with-faillock",
