@@ -124,7 +124,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 	install install-program install-service install-fprintd uninstall test-system test-trixie test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt pictures install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## install missing packages that the build needs
 	@scripts/setup

@@ -136,7 +136,7 @@ final class Link {
         return true
     }
 
-    /// Returns the memory file with an index, which the caller then owns; -1 if there is none.
+    /// Removes the memory file with this index and returns it; the caller must close it. -1 if there is none.
     func take(_ place: Int64) -> Int32 {
         guard let place = Int(exactly: place), files.indices.contains(place) else { return -1 }
         let file = files[place]
