@@ -190,6 +190,39 @@ private let distributions = [
         refused: ["chsh": "annot read"]
     ),
     Distribution(
+        description: "Debian with screen lockers",
+        files: [
+            "common-auth": """
+            auth	[success=1 default=ignore]	pam_unix.so nullok
+            auth	requisite			pam_deny.so
+            auth	required			pam_permit.so
+            auth	optional			pam_cap.so
+
+            """,
+            "common-account": "account required pam_unix.so\n",
+            "common-session": "session required pam_unix.so\n",
+            "common-password": "password required pam_unix.so\n",
+            "login": """
+            auth       optional   pam_faildelay.so  delay=3000000
+            auth       requisite  pam_nologin.so
+            session    required   pam_loginuid.so
+            @include common-auth
+            auth       optional   pam_group.so
+            session    required   pam_limits.so
+            @include common-account
+            @include common-session
+            @include common-password
+
+            """,
+            "swaylock": "# PAM configuration file for the swaylock screen locker.\n\nauth include login\n",
+            "i3lock": "# PAM configuration file for the i3lock screen locker.\n\nauth include login\n",
+        ],
+        taken: [
+            "swaylock": "auth include login", "i3lock": "auth include login",
+        ],
+        refused: ["login": "lines that follow the password"]
+    ),
+    Distribution(
         description: "Ubuntu",
         files: [
             "common-auth": """

@@ -233,6 +233,49 @@ private let sudo = """
         #expect(try String(contentsOfFile: "\(folder)/g", encoding: .utf8) == text)
     }
 
+    @Test func `creates the file of KDE's service for fingers, and deletes it`() async throws {
+        let program = try WhorlProgram()
+        let folder = try folder(program)
+        let file = "\(folder)/kde-fingerprint"
+        let tried = try await program.run(["pam", "add", "kde-fingerprint", "--folder", folder, "--dry-run"])
+        #expect(tried.status == 0 && tried.out.contains(PAMTouchFile.line))
+        #expect(!FileManager.default.fileExists(atPath: file))
+        let added = try await program.run(["pam", "add", "kde-fingerprint", "--folder", folder, "--json"])
+        #expect(added.status == 0 && added.out.contains(#""added":true"#), "\(added)")
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.split(separator: "\n").last.map(String.init) == PAMTouchFile.line)
+        let rights = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        #expect(rights == 0o644)
+        let status = try await program.run(["pam", "status", "kde-fingerprint", "--folder", folder, "--json"])
+        #expect(status.out.contains(#""by":"own""#), "\(status)")
+        #expect(try await program.run(["pam", "add", "kde-fingerprint", "--folder", folder]).status == 34)
+        let removed = try await program.run([
+            "pam", "remove", "kde-fingerprint", "--folder", folder, "--json",
+        ])
+        #expect(removed.status == 0 && removed.out.contains(#""removed":true"#), "\(removed)")
+        #expect(try names(in: folder) == ["sudo"])
+    }
+
+    @Test func `a changed file of KDE's service for fingers loses the line alone`() async throws {
+        let program = try WhorlProgram()
+        let folder = try folder(program)
+        let file = "\(folder)/kde-fingerprint"
+        #expect(try await program.run(["pam", "add", "kde-fingerprint", "--folder", folder]).status == 0)
+        let more = try String(contentsOfFile: file, encoding: .utf8) + "auth required pam_permit.so\n"
+        try more.write(toFile: file, atomically: false, encoding: .utf8)
+        #expect(try await program.run(["pam", "remove", "kde-fingerprint", "--folder", folder]).status == 0)
+        let left = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(left == more.replacing(PAMTouchFile.line + "\n", with: ""))
+    }
+
+    @Test func `a file of KDE's service for fingers that names another module stays`() async throws {
+        let program = try WhorlProgram()
+        let other = "auth required pam_fprintd.so\n"
+        let folder = try folder(program, ["kde-fingerprint": other])
+        #expect(try await program.run(["pam", "add", "kde-fingerprint", "--folder", folder]).status != 0)
+        #expect(try String(contentsOfFile: "\(folder)/kde-fingerprint", encoding: .utf8) == other)
+    }
+
     @Test func `says which file is missing`() async throws {
         let program = try WhorlProgram()
         let outcome = try await program.run(["pam", "add", "sudoo", "--folder", try folder(program)])

@@ -15,6 +15,7 @@ struct PAMChain {
     }
 
     let links: [Link]
+    private let isLocker: Bool
 
     /// Other modules that prompt for a finger; together with Whorl's module, the user would be prompted twice.
     private static let fingers: Set = [
@@ -26,6 +27,10 @@ struct PAMChain {
         "pam_kwallet.so",
         "pam_kwallet5.so", "pam_permit.so", "pam_rootok.so", "pam_systemd_loadkey.so", "pam_warn.so",
     ]
+    /// The screen lockers that only authenticate, and the modules that a touch may skip there: they decide whether and
+    /// how a session begins, and the session already exists.
+    private static let lockers: Set = ["gtklock", "i3lock", "swaylock"]
+    private static let ofSessions: Set = ["pam_group.so", "pam_nologin.so", "pam_shells.so"]
     /// The modules that only choose which of the later lines run; those lines are checked one by one.
     private static let choosing: Set = ["pam_localuser.so", "pam_succeed_if.so", "pam_usertype.so"]
 
@@ -37,6 +42,7 @@ struct PAMChain {
         var links: [Link] = []
         try Self.read(stack, name, in: folder, depth: 0, top: nil, into: &links)
         self.links = links
+        isLocker = Self.lockers.contains(name)
     }
 
     private static func read(
@@ -71,6 +77,7 @@ struct PAMChain {
         for link in rest where !PAMStack.passwords.contains(link.module) {
             let isHarmless =
                 Self.harmless.contains(link.module) || (link.canJump && Self.choosing.contains(link.module))
+                || (isLocker && Self.ofSessions.contains(link.module))
             guard isHarmless else { throw .skips(link.module, link.file) }
         }
         guard rest.contains(where: { PAMStack.passwords.contains($0.module) }) else { throw .withoutPassword }

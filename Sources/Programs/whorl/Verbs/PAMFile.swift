@@ -60,13 +60,32 @@ struct PAMFile: ~Copyable {
             unlink(draft)
             throw .pam("Cannot write \(place)", cause)
         }
-        settle()
+        Self.settle(folder)
     }
 
-    /// Writes the folder's changes to disk.
+    /// Creates a file that all users can read, complete or not at all; throws if it exists.
+    static func create(_ stack: PAMStack, folder: String, service: String) throws(Failure) {
+        let place = "\(folder)/\(service)"
+        let draft = "\(folder)/.\(service).whorl-new"
+        // The draft of a killed run.
+        unlink(draft)
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .pam("Cannot write \(draft)", errno) }
+        defer {
+            close(file)
+            unlink(draft)
+        }
+        // Unlike a renamed file, a link never replaces a file that another program has created in between.
+        guard write(Array(stack.text.utf8), to: file), fchmod(file, 0o644) == 0, fsync(file) == 0,
+            link(draft, place) == 0
+        else { throw .pam("Cannot write \(place)", errno) }
+        settle(folder)
+    }
+
+    /// Writes a folder's changes to disk.
     ///
     /// If this fails, the changes are in effect anyway.
-    private func settle() {
+    private static func settle(_ folder: String) {
         let opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard opened >= 0 else { return }
         _ = fsync(opened)

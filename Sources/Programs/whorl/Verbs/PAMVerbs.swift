@@ -116,6 +116,9 @@ struct PAMCommand: AsyncParsableCommand {
         private var isTried: Bool { !dryRun && tries ?? (place.folder == PAMFolder.own) }
 
         func answer(_ session: Session) async throws -> Answer {
+            if let file = PAMTouchFile(service: place.service, in: place.files), file.isAbsent {
+                return try create(file)
+            }
             let old = try place.files.stack(of: place.service)
             guard !place.files.includesModule(old) else { throw Failure.stack(.there, place.service) }
             let new: PAMStack
@@ -149,6 +152,29 @@ struct PAMCommand: AsyncParsableCommand {
                         "\(place.service) now accepts a touch. Try it in another terminal before you close this one.",
                         "To undo: sudo whorl pam remove \(place.service)",
                     ] + (vendor.map(copied) ?? [])
+            )
+        }
+
+        /// Creates the file of a service for fingers alone.
+        ///
+        /// It is not tested first: the password has a service of its own, which stays as it is.
+        private func create(_ file: PAMTouchFile) throws(Failure) -> Answer {
+            if !dryRun {
+                if place.folder == PAMFolder.own { try Self.tryModule() }
+                try file.create()
+            }
+            let path = "\(place.folder)/\(place.service)"
+            return Answer(
+                result: [
+                    "service": .string(place.service), "added": .bool(!dryRun), "tried": false,
+                    "line": .string(PAMTouchFile.line), "copied": nil,
+                ],
+                text: dryRun
+                    ? ["\(path) would be created with this line:", PAMTouchFile.line]
+                    : [
+                        "\(place.service) now accepts a touch. Try it by locking the screen.",
+                        "To undo: sudo whorl pam remove \(place.service)",
+                    ]
             )
         }
 
@@ -194,6 +220,12 @@ struct PAMCommand: AsyncParsableCommand {
         func answer(_ session: Session) async throws -> Answer {
             let old = try place.files.stack(of: place.service)
             let isThere = old.hasModule
+            if isThere, let file = PAMTouchFile(service: place.service, in: place.files),
+                file.isUnchanged(old)
+            {
+                if !dryRun { try file.delete() }
+                return answer(removes: true, dryRun ? "The file would be deleted." : nil)
+            }
             let new: PAMStack
             do throws(PAMStack.Fault) {
                 new = try old.removing()
@@ -201,14 +233,18 @@ struct PAMCommand: AsyncParsableCommand {
                 throw Failure.stack(error, place.service)
             }
             if isThere, !dryRun { try place.files.restore(place.service, old, to: new) }
-            return Answer(
-                result: ["service": .string(place.service), "removed": .bool(isThere && !dryRun)],
-                text: [
-                    !isThere
-                        ? "\(place.service) is not enabled in its own file."
-                        : dryRun
-                            ? "The line would be removed." : "\(place.service) no longer accepts a touch."
-                ]
+            return answer(
+                removes: isThere,
+                !isThere
+                    ? "\(place.service) is not enabled in its own file."
+                    : dryRun ? "The line would be removed." : nil
+            )
+        }
+
+        private func answer(removes: Bool, _ text: String?) -> Answer {
+            Answer(
+                result: ["service": .string(place.service), "removed": .bool(removes && !dryRun)],
+                text: [text ?? "\(place.service) no longer accepts a touch."]
             )
         }
     }
