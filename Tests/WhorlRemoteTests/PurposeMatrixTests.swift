@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import WhorlSecretMemory
 import SoftwareTPM
 import Testing
 import WhorlFingerprint
 import WhorlService
+import WhorlSystem
 
 @testable import WhorlRemote
 
@@ -90,5 +92,36 @@ struct `A touch for an evaluation` {
             presenter: ScriptedPresenter(typing: ["2468 hunter"])
         )
         try await services.changePasscode("2468 hunter", to: "1357 hunter")
+    }
+}
+
+/// The one operation that every program of a user may call without an agent: each change is tried after it.
+@Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+struct `A touch for the screen` {
+    @Test func `changes nothing, even in a program that is asked for no further proof`() async throws {
+        // Touches for the passcode, the keyring and the screen; then nothing lies on the reader.
+        let machine = try await LoginMachine("mock:match*3,hang", asker: getuid() + 1)
+        machine.rules.set(session: "2")
+        let services = machine.root.services
+        let consent = ConsentRequest(application: services.application)
+        let session = OwnerSession()
+        try await services.ask(AskForFinger(consent, in: session), presenter: ScriptedPresenter())
+        try await services.ask(SetPasscode(secret("2468 hunter"), consent, shown: session))
+        try await services.ask(TurnKeyringOn(consent), presenter: ScriptedPresenter())
+        let id = ItemID(.secret, try ItemName("bank"), of: "ada")
+        _ = try await services.ask(
+            AddItem(id, MakeItem(.secret(secret("y")), access: .biometryAny, applicationPassword: nil))
+        )
+        #expect(try await machine.unlockScreen().outcome.get().matched == true)
+        // It is on already, which needs no one.
+        for change in Change.allCases where change != .keyringOn {
+            await #expect(throws: (any Error).self, "\(change) after a touch for the screen") {
+                try await change.attempt(services, ScriptedPresenter())
+            }
+        }
+        #expect(try await services.ask(ListFingers()).map(\.finger) == [.leftThumb])
+        #expect(try await services.ask(IsPasscodeSet()))
+        #expect(try await services.ask(ReadKeyringStatus()) == .waiting)
+        #expect(try await services.ask(ListItems()).map(\.id) == [id])
     }
 }

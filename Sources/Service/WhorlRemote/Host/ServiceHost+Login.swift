@@ -225,25 +225,52 @@ extension ServiceHost {
         _ caller: Caller,
         _ logins: LoginAccess
     ) -> EvaluationRequest {
-        var request = EvaluationRequest(
-            policy: .biometrics,
-            purpose: asked.isLocker
-                ? .unlockScreen(asked.purpose.application) : .logIn(asked.purpose.application),
-            reason: asked.purpose.text,
-            application: ApplicationID(rawValue: asked.purpose.application),
-            timeout: min(.milliseconds(max(asked.timeoutMilliseconds, 0)), promptRules.longestTimeout)
+        let application = asked.purpose.application
+        var request = touchRequest(
+            asked.isLocker ? .unlockScreen(application) : .logIn(application),
+            as: asked.purpose,
+            milliseconds: asked.timeoutMilliseconds,
+            mostTries: asked.mostTries,
+            caller
         )
         // The match is kept for the password that the login may receive after it.
         request.session = OwnerSession()
         // Outside any session, anyone at the machine can name any user; in a session, the user is the session's.
         if caller.asker?.session == nil { request.place = logins.place }
+        // In a locked session, only the program that unlocks it may prompt.
+        request.obstacle = asked.isLocker ? nil : caller.obstacle
+        return request
+    }
+
+    /// Returns the request for a touch that a PAM service asks for, without a session of the owner, so that the touch
+    /// leaves no proof.
+    ///
+    /// - Parameters:
+    ///   - purpose: What the touch is for.
+    ///   - shown: The purpose as the journal shows it.
+    ///   - milliseconds: How long to wait for the touch, in milliseconds.
+    ///   - mostTries: The maximum number of touches; `nil` for the usual number.
+    ///   - caller: The program that asks.
+    /// - Returns: The request.
+    func touchRequest(
+        _ purpose: TouchPurpose,
+        as shown: CallPurpose,
+        milliseconds: Int64,
+        mostTries: Int?,
+        _ caller: Caller
+    ) -> EvaluationRequest {
+        var request = EvaluationRequest(
+            policy: .biometrics,
+            purpose: purpose,
+            reason: shown.text,
+            application: ApplicationID(rawValue: shown.application),
+            timeout: min(.milliseconds(max(milliseconds, 0)), promptRules.longestTimeout)
+        )
         request.patience = Self.patience
-        request.mostTries = asked.mostTries
+        request.mostTries = mostTries
         request.asker = caller.asker
         request.stay = stay(of: caller.asker)
         request.fingerObstacle = caller.fingerObstacle
-        // In a locked session, only the program that unlocks it may prompt.
-        request.obstacle = asked.isLocker ? nil : caller.obstacle
         return request
     }
 }

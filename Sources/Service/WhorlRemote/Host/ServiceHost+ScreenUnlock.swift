@@ -33,19 +33,14 @@ extension ServiceHost {
         if let obstacle = caller.seatObstacle { return .failure(LoginRefused(obstacle)) }
         let user = call.client.user.uid
         if let obstacle = await logins.obstacle(user) { return .failure(LoginRefused(obstacle)) }
-        var request = EvaluationRequest(
-            policy: .biometrics,
-            purpose: .unlockScreen(asked.purpose.application),
-            reason: asked.purpose.text,
-            application: ApplicationID(rawValue: asked.purpose.application),
-            timeout: min(.milliseconds(max(asked.timeoutMilliseconds, 0)), promptRules.longestTimeout)
+        // Unlike a login's, the session's lock is no obstacle.
+        let request = touchRequest(
+            .unlockScreen(asked.purpose.application),
+            as: asked.purpose,
+            milliseconds: asked.timeoutMilliseconds,
+            mostTries: asked.mostTries,
+            caller
         )
-        // Without a session of the owner, the touch leaves no proof. The session's lock is no obstacle here.
-        request.patience = Self.patience
-        request.mostTries = asked.mostTries
-        request.asker = caller.asker
-        request.stay = stay(of: caller.asker)
-        request.fingerObstacle = caller.fingerObstacle
         do throws(ServiceError) {
             let evaluation = try await evaluate(
                 request,
