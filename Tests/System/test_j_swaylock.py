@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: S55
+"""swaylock on a screen of sway's that no one sees, with keys from wtype: a touch after Enter, a password, and what unlocks nothing.
+
+SYSTEM_PACKAGES="sway swaylock wtype" scripts/test-system installs what these tests need; `make nightly` does so.
+"""
+
+import json
+import pathlib
+import subprocess
+import time
+
+from people import clear_lockout, command, forgive, lay, lock, sit
+from run import only_where
+from test_j_lockers import records
+from test_j_logins import PASSWORD
+from test_j_polkit import over_ssh
+
+RUN = "/run/user/1000"
+DISPLAY = "wayland-1"
+SWAYLOCK = "/etc/pam.d/swaylock"
+# No device is needed, and a small picture is drawn quickly without a graphics card.
+SWAY = {"XDG_RUNTIME_DIR": RUN, "WLR_BACKENDS": "headless", "WLR_LIBINPUT_NO_DEVICES": "1", "WLR_RENDERER": "pixman"}
+CONFIG = f"""\
+output HEADLESS-1 resolution 320x240
+exec touch {RUN}/sway-is-ready
+"""
+with_sway = only_where("/usr/bin/swaylock", "only with SYSTEM_PACKAGES=\"sway swaylock wtype\", as in make nightly")
+sway = None
+
+
+def graphical(*words, **more):
+    """A program of owner's in the session at the seat, on sway's screen."""
+    settings = [f"XDG_RUNTIME_DIR={RUN}", f"WAYLAND_DISPLAY={DISPLAY}", *(f"{key}={value}" for key, value in more.items())]
+    return subprocess.Popen(command("owner", "env", *settings, *words), preexec_fn=lambda: sit("owner"))
+
+
+def wait(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.1)
+
+
+def is_locked():
+    return subprocess.run(["pgrep", "-x", "swaylock"], capture_output=True).returncode == 0
+
+
+def press(*keys):
+    """Presses keys. The keyboard is a new one each time, and gets the focus a moment after it was connected."""
+    assert graphical("wtype", "-s", "1000", *keys, "-s", "1000").wait(30) == 0
+
+
+class Locked:
+    """swaylock, which ends when the screen is unlocked. The session says that it is locked, as swayidle would have it do."""
+
+    def __enter__(self):
+        lock(True)
+        # With -f, the program returns when the screen is locked, and a child of it goes on.
+        assert graphical("swaylock", "-f", "-u").wait(60) == 0
+        return self
+
+    def press_enter(self):
+        press("-k", "Return")
+
+    def password(self, text=PASSWORD):
+        press(text, "-k", "Return")
+
+    def unlocks(self, seconds=30):
+        wait(lambda: not is_locked(), seconds)
+
+    def stays_locked(self, seconds=3):
+        time.sleep(seconds)
+        assert is_locked()
+
+    def __exit__(self, *failure):
+        lock(False)
+        if is_locked():
+            # Ends it as after a password.
+            subprocess.run(["pkill", "-USR1", "-x", "swaylock"], check=True)
+            wait(lambda: not is_locked())
+
+
+def outcomes():
+    """What the service answered to lockers that run as their user, one word for each."""
+    subprocess.run(["journalctl", "--sync"], check=True)
+    words = ["journalctl", "-o", "json", "--output-fields=WHORL_OUTCOME", "WHORL_METHOD=io.whorl.Login.UnlockScreen"]
+    lines = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [json.loads(line)["WHORL_OUTCOME"] for line in lines]
+
+
+@with_sway
+def test_swaylock_is_unlocked_by_a_touch():
+    global sway
+    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd", "whorl-keyring"], check=True)
+    subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
+    clear_lockout()
+    pathlib.Path("/home/owner/sway.conf").write_text(CONFIG)
+    sway = graphical("sway", "-c", "/home/owner/sway.conf", **SWAY)
+    wait(lambda: pathlib.Path(f"{RUN}/sway-is-ready").exists())
+    with Locked() as screen:
+        screen.press_enter()
+        lay("right")
+        screen.unlocks()
+    assert outcomes()[-1] == "done" and "swaylock" in records().splitlines()[-1], records()
+
+
+@with_sway
+def test_swaylock_is_unlocked_by_a_typed_password_without_a_word_to_the_service():
+    before = records()
+    with Locked() as screen:
+        screen.password()
+        screen.unlocks()
+    assert records() == before
+
+
+@with_sway
+def test_swaylock_stays_locked_after_a_wrong_finger_and_a_wrong_password():
+    with Locked() as screen:
+        before = len(outcomes())
+        screen.press_enter()
+        lay("left", 3)
+        wait(lambda: len(outcomes()) > before)
+        assert "done" not in outcomes()[before:]
+        screen.stays_locked()
+        screen.password("not-it")
+        screen.stays_locked(5)
+        screen.password()
+        screen.unlocks()
+    forgive()
+
+
+@with_sway
+def test_swaylock_stays_locked_when_the_service_is_killed_while_it_waits():
+    with Locked() as screen:
+        screen.press_enter()
+        # The reader waits for a finger.
+        wait(lambda: pathlib.Path("/run/reader/socket").exists())
+        time.sleep(1)
+        subprocess.run(["systemctl", "kill", "--signal", "SIGKILL", "whorld.service"], check=True)
+        screen.stays_locked()
+        screen.password()
+        screen.unlocks()
+    with Locked() as screen:
+        screen.press_enter()
+        lay("right")
+        screen.unlocks()
+    forgive()
+
+
+@with_sway
+def test_swaylock_started_over_ssh_takes_no_touch():
+    before = len(outcomes())
+    with over_ssh() as shell:
+        shell.sendline(f"XDG_RUNTIME_DIR={RUN} WAYLAND_DISPLAY={DISPLAY} swaylock -f -u && echo is-''locked")
+        shell.expect_exact("is-locked")
+        press("-k", "Return")
+        # Keys are ignored until the answer to the empty password.
+        time.sleep(10)
+        assert is_locked()
+        press(PASSWORD, "-k", "Return")
+        wait(lambda: not is_locked())
+    assert "done" not in outcomes()[before:]
+
+
+@with_sway
+def test_swaylock_leaves_nothing_behind():
+    sway.terminate()
+    sway.wait(30)
+    subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
+    assert pathlib.Path(SWAYLOCK).exists()
