@@ -5,7 +5,8 @@
 A USB reader that matches on its chip, as the kernel's vhci-hcd shows it: libfprint's driver elanmoc drives it as it drives a real one.
 
 Prints are kept by the id that the host has chosen for them. Fingers are names: connect to the socket /run/moc, send a name, and read
-what became of the touch (`enroll`, `verify` or `nobody asked`). `slots` returns what is kept. Whoever hangs up takes the finger away.
+what became of the touch (`enroll`, `verify` or `nobody asked`). `slots` returns what is kept; `replug` disconnects the reader, and
+connects it again with the same prints. Whoever hangs up takes the finger away.
 """
 import os
 import select
@@ -15,7 +16,7 @@ import threading
 import time
 
 SOCKET = "/run/moc"
-PORT = "/sys/devices/platform/vhci_hcd.0/attach"
+HUB = "/sys/devices/platform/vhci_hcd.0"
 # The descriptors of a device 04f3:0c88 with one vendor-specific interface and eight bulk endpoints.
 DEVICE = bytes.fromhex("1201000200000008F304880C048001020001")
 CONFIGURATION = bytes.fromhex(
@@ -110,18 +111,28 @@ class Port:
     """The connection to the kernel: requests that wait for data, and data that waits for requests."""
 
     def __init__(self):
-        self.socket, self.kernels = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self.lock = threading.RLock()
-        self.ready = {1: [], 2: [], ANSWERS: [], TOUCHES: []}
-        self.waiting = {}  # number of the request: endpoint, length
         self.reader = Reader(self.send)
 
     def attach(self):
-        threading.Thread(target=self.serve, daemon=True).start()
-        with open(PORT, "w") as file:
-            file.write(f"0 {self.kernels.fileno()} 65538 {HIGH_SPEED}")
-        self.kernels.close()
+        self.socket, kernels = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.ready = {1: [], 2: [], ANSWERS: [], TOUCHES: []}
+        self.waiting = {}  # number of the request: endpoint, length
+        self.is_leaving = False
+        self.server = threading.Thread(target=self.serve, daemon=True)
+        self.server.start()
+        with open(f"{HUB}/attach", "w") as file:
+            file.write(f"0 {kernels.fileno()} 65538 {HIGH_SPEED}")
+        kernels.close()
         log("attached")
+
+    def replug(self):
+        self.is_leaving = True
+        with open(f"{HUB}/detach", "w") as file:
+            file.write("0")
+        self.server.join()
+        time.sleep(1)
+        self.attach()
 
     def answer(self, number, status, data=b"", length=None):
         self.socket.sendall(
@@ -178,11 +189,18 @@ class Port:
         while len(data) < count:
             part = self.socket.recv(count - len(data))
             if not part:
-                os._exit(0)
+                raise EOFError
             data += part
         return data
 
     def serve(self):
+        try:
+            self.serve_requests()
+        except (EOFError, OSError):
+            if not self.is_leaving:
+                os._exit(0)
+
+    def serve_requests(self):
         while True:
             head = self.receive(48)
             command, number, _, is_inward, endpoint = struct.unpack(">IIIII", head[:20])
@@ -227,6 +245,9 @@ def take(port, connection, finger):
         if finger == "slots":
             kept = {number: (own[3:], name) for number, (own, name) in port.reader.slots.items()}
             connection.sendall(repr(kept).encode())
+        elif finger == "replug":
+            port.replug()
+            connection.sendall(b"connected")
         else:
             try:
                 connection.sendall(port.touch(finger, connection).encode())

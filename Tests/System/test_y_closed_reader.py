@@ -6,8 +6,10 @@ import errno
 import fcntl
 import glob
 import json
+import multiprocessing
 import os
 import pathlib
+import re
 import select
 import shutil
 import socket
@@ -16,7 +18,9 @@ import sys
 import time
 
 from people import act, command, sit, start, whorl
+from raw_bus import Bus
 from run import HERE, configure
+from test_e_sleep import sleep
 
 RULES = pathlib.Path("/etc/udev/rules.d/70-whorl.rules")
 DROP_IN = pathlib.Path("/etc/systemd/system/whorld.service.d/test.conf")
@@ -367,6 +371,96 @@ def test_c1_print_is_not_trusted_after_its_reader_was_open_until_it_is_enrolled_
     enrolls("owner-thumb")
     status, said, err = evaluates("owner-thumb")
     assert status == 0, (said, err)
+
+
+NAME = "net.reactivated.Fprint"
+
+
+class Locker:
+    """A screen locker that speaks fprintd's interface itself, as hyprlock does, in a process at the seat."""
+
+    def __init__(self):
+        self.pipe, other = multiprocessing.Pipe()
+        multiprocessing.get_context("fork").Process(target=act, args=("owner", self.serve, other), daemon=True).start()
+        self.heard = b""
+        said = self.call("/net/reactivated/Fprint/Manager", "Manager", "GetDefaultDevice")
+        self.path = re.search(rb"/net/reactivated/Fprint/Device/[0-9]+", said)[0].decode()
+
+    def serve(self, pipe):
+        bus = Bus()
+        bus.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch", text=f"type='signal',sender='{NAME}'")
+        while True:
+            for ready in select.select([bus.socket, pipe], [], [])[0]:
+                if ready is not pipe:
+                    pipe.send_bytes(bus.socket.recv(65536))
+                elif (words := pipe.recv()) is None:
+                    return
+                else:
+                    bus.send(NAME, words[0], words[1], words[2], text=words[3])
+
+    def hear(self, *words):
+        """Waits until one of these words was received, and forgets what came before it."""
+        while not any(word in self.heard for word in words):
+            assert self.pipe.poll(60), (words, self.heard)
+            self.heard += self.pipe.recv_bytes()
+        word = next(word for word in words if word in self.heard)
+        self.heard = self.heard[self.heard.index(word) + len(word):]
+        return word
+
+    def tell(self, member, text=None):
+        """Calls a method of the reader."""
+        self.pipe.send((self.path, f"{NAME}.Device", member, text))
+
+    def call(self, path, interface, member):
+        """Calls a method, and returns the bytes of the reply."""
+        self.pipe.send((path, f"{NAME}.{interface}", member, None))
+        while b"/Device/" not in self.heard:
+            assert self.pipe.poll(60), self.heard
+            self.heard += self.pipe.recv_bytes()
+        heard, self.heard = self.heard, b""
+        return heard
+
+    def verifies(self, finger):
+        """Starts a verification, touches the reader, and stops it; returns the status."""
+        self.tell("VerifyStart", "any")
+        assert self.hear(b"VerifyFingerSelected", b"Error.") == b"VerifyFingerSelected", self.heard
+        with socket.socket(socket.AF_UNIX) as reader:
+            reader.settimeout(60)
+            reader.connect("/run/moc")
+            reader.sendall(finger.encode())
+            assert reader.recv(100) == b"verify"
+        status = self.hear(b"verify-match", b"verify-no-match", b"verify-disconnected", b"verify-unknown-error")
+        self.tell("VerifyStop")
+        return status
+
+    def close(self):
+        self.pipe.send(None)
+
+
+def replug():
+    """Disconnects the reader and connects it again, as some do while the machine sleeps."""
+    with socket.socket(socket.AF_UNIX) as reader:
+        reader.settimeout(60)
+        reader.connect("/run/moc")
+        reader.sendall(b"replug")
+        assert reader.recv(100) == b"connected"
+
+
+def test_locker_on_fprintds_interface_goes_on_after_sleep_and_after_its_reader_was_connected_again():
+    locker = Locker()
+    try:
+        locker.tell("Claim", "")
+        assert locker.verifies("a-stranger") == b"verify-no-match"
+        assert locker.verifies("owner-thumb") == b"verify-match"
+        sleep()
+        assert locker.verifies("owner-thumb") == b"verify-match"
+        replug()
+        # At once, with the claim that it has held since before.
+        assert locker.verifies("a-stranger") == b"verify-no-match"
+        assert locker.verifies("owner-thumb") == b"verify-match"
+        locker.tell("Release")
+    finally:
+        locker.close()
 
 
 def test_c1_prints_in_a_reader_are_taken_over_by_the_administrators_word_alone():

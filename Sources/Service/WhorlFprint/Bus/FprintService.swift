@@ -112,9 +112,12 @@ package actor FprintService {
     // MARK: - Readers that come and go
 
     private func add(_ reader: LibfprintReader) async throws {
-        guard let work = await work(reader),
-            !devices.contains(where: { $0.device.reader === reader })
-        else { return }
+        guard let work = await work(reader) else { return }
+        let id = await reader.info.id
+        guard !devices.contains(where: { $0.device.assumeIsolated { $0.serves(reader) } }) else { return }
+        if let held = devices.first(where: { $0.device.assumeIsolated { $0.awaits(id) } }) {
+            return await held.device.replug(work)
+        }
         let device = FprintDevice(
             work,
             path: FprintInterface.root + "/Device/\(nextNumber)",
@@ -162,7 +165,7 @@ package actor FprintService {
                 report("Cannot serve a new reader: \(error)")
             }
         case .removed(let id):
-            for (device, _) in devices where await device.reader.info.id == id { await device.unplug() }
+            for (device, _) in devices { await device.unplug(id) }
         }
     }
 

@@ -88,6 +88,7 @@ extension FprintDevice {
     func startVerification(_ client: String, _ name: String, _ reply: BusReply) async throws(FprintError) {
         try state.requireHeld(by: client)
         try await require(.verify, client)
+        await awaitReader()
         try state.requireHeld(by: client)
         try state.requireIdle()
         let (told, scan) = try await work.verification(of: name, for: state.holder?.user ?? "")

@@ -12,9 +12,9 @@ internal import WhorlSystem
 /// It runs on the GLib thread like the reader, so that both are consistent between two suspension points.
 actor FprintDevice {
     nonisolated let path: String
-    nonisolated var reader: LibfprintReader { work.reader }
     nonisolated let bus: BusServer
-    nonisolated let work: any DeviceWork
+    /// The work for the reader; for another object of libfprint's after the reader was plugged in again.
+    private(set) var work: any DeviceWork
     nonisolated let rights: any ClientRights
     private let dialogs: ClientDialogs
     nonisolated let report: @Sendable (String) -> Void
@@ -34,6 +34,8 @@ actor FprintDevice {
     private var changes: PropertyChanges?
     private var told: [String: BusContent] = [:]
     private var isUnplugged = false
+    /// Called when the unplugged reader is plugged in again.
+    private var waiting: [@Sendable () -> Void] = []
 
     /// The work for an action, and its statuses.
     struct Operation: Sendable {
@@ -68,6 +70,15 @@ actor FprintDevice {
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
+
+    private var reader: LibfprintReader { work.reader }
+    private var id: ReaderID { reader.assumeIsolated { $0.info.id } }
+
+    /// Returns whether this is the bus object of a reader that is plugged in.
+    func serves(_ reader: LibfprintReader) -> Bool { self.reader === reader }
+
+    /// Returns whether a client still holds its claim of a reader that was unplugged.
+    func awaits(_ id: ReaderID) -> Bool { isUnplugged && self.id == id }
 
     /// Whether no client currently needs the reader.
     var isFree: Bool { state.isFree && callsUnderWay == callsAtDialogs }
@@ -245,10 +256,36 @@ actor FprintDevice {
 
     // MARK: - Removal
 
-    /// Records that the reader was unplugged.
-    func unplug() {
+    /// Records that a reader was unplugged, if it is this one.
+    func unplug(_ id: ReaderID) {
+        guard self.id == id else { return }
         isUnplugged = true
         leaveIfUnplugged()
+    }
+
+    /// Serves the same reader after it was plugged in again, for the client that still holds its claim.
+    ///
+    /// Some readers are disconnected while the machine sleeps. A locker that claimed its reader before continues
+    /// afterwards without a new claim.
+    func replug(_ work: any DeviceWork) async {
+        self.work = work
+        isUnplugged = false
+        tellChanges()
+        begin()
+        do throws(FprintError) {
+            try await work.open()
+        } catch {
+            report("The reader was not opened again for a client that had claimed it: \(error.message)")
+        }
+        waiting.forEach { $0() }
+        waiting = []
+    }
+
+    /// Waits at most three seconds for the reader to be plugged in again, because a locker starts its verification as
+    /// soon as the machine wakes up.
+    func awaitReader() async {
+        guard isUnplugged else { return }
+        await OffPoolTimer.wait(atMost: .seconds(3)) { isBack in waiting.append(isBack) }
     }
 
     /// Removes the reader from the bus if it was unplugged and no client needs it any longer.
