@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Docs/Security.md: S55
-"""swaylock on a screen of sway's that no one sees, with keys from wtype: a touch after Enter, a password, and what unlocks nothing.
+"""Lockers on a screen of sway's that no one sees, with keys from wtype: a touch after Enter, a password, and what unlocks nothing.
 
-SYSTEM_PACKAGES="sway swaylock wtype" scripts/test-system installs what these tests need; `make nightly` does so.
+SYSTEM_PACKAGES="sway swaylock wtype" scripts/test-system installs what these tests need, as `make nightly` does. On Debian 13
+there is gtklock as well.
 """
 
 import json
@@ -18,15 +19,32 @@ from test_j_polkit import over_ssh
 
 RUN = "/run/user/1000"
 DISPLAY = "wayland-1"
-SWAYLOCK = "/etc/pam.d/swaylock"
+# The lockers, and how each is started so that it returns when the screen is locked, and a child of it goes on.
+LOCKERS = {
+    name: command
+    for name, command in {"swaylock": ("swaylock", "-f", "-u"), "gtklock": ("gtklock", "-d")}.items()
+    if pathlib.Path(f"/usr/bin/{name}").exists()
+}
 # No device is needed, and a small picture is drawn quickly without a graphics card.
 SWAY = {"XDG_RUNTIME_DIR": RUN, "WLR_BACKENDS": "headless", "WLR_LIBINPUT_NO_DEVICES": "1", "WLR_RENDERER": "pixman"}
 CONFIG = f"""\
 output HEADLESS-1 resolution 320x240
 exec touch {RUN}/sway-is-ready
 """
-with_sway = only_where("/usr/bin/swaylock", "only with SYSTEM_PACKAGES=\"sway swaylock wtype\", as in make nightly")
+with_sway = only_where("/usr/bin/wtype", "only with SYSTEM_PACKAGES=\"sway swaylock wtype\", as in make nightly")
 sway = None
+
+
+def each_locker(test):
+    """Runs a test with each locker that is installed."""
+
+    def run():
+        assert LOCKERS
+        for name in LOCKERS:
+            print(f"        {name}", flush=True)
+            test(name)
+
+    return with_sway(run)
 
 
 def graphical(*words, **more):
@@ -43,7 +61,7 @@ def wait(condition, seconds=60):
 
 
 def is_locked():
-    return subprocess.run(["pgrep", "-x", "swaylock"], capture_output=True).returncode == 0
+    return subprocess.run(["pgrep", "-x", "|".join(LOCKERS)], capture_output=True).returncode == 0
 
 
 def press(*keys):
@@ -52,12 +70,14 @@ def press(*keys):
 
 
 class Locked:
-    """swaylock, which ends when the screen is unlocked. The session says that it is locked, as swayidle would have it do."""
+    """A locker, which ends when the screen is unlocked. The session says that it is locked, as swayidle would have it do."""
+
+    def __init__(self, name):
+        self.name = name
 
     def __enter__(self):
         lock(True)
-        # With -f, the program returns when the screen is locked, and a child of it goes on.
-        assert graphical("swaylock", "-f", "-u").wait(60) == 0
+        assert graphical(*LOCKERS[self.name]).wait(60) == 0
         return self
 
     def press_enter(self):
@@ -76,8 +96,8 @@ class Locked:
     def __exit__(self, *failure):
         lock(False)
         if is_locked():
-            # Ends it as after a password.
-            subprocess.run(["pkill", "-USR1", "-x", "swaylock"], check=True)
+            # Ends swaylock as after a password.
+            subprocess.run(["pkill", "-USR1", "-x", self.name], check=True)
             wait(lambda: not is_locked())
 
 
@@ -90,7 +110,7 @@ def outcomes():
 
 
 @with_sway
-def test_swaylock_is_unlocked_by_a_touch():
+def test_sway_shows_a_screen():
     global sway
     subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd", "whorl-keyring"], check=True)
     subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
@@ -98,25 +118,29 @@ def test_swaylock_is_unlocked_by_a_touch():
     pathlib.Path("/home/owner/sway.conf").write_text(CONFIG)
     sway = graphical("sway", "-c", "/home/owner/sway.conf", **SWAY)
     wait(lambda: pathlib.Path(f"{RUN}/sway-is-ready").exists())
-    with Locked() as screen:
+
+
+@each_locker
+def test_locker_under_sway_is_unlocked_by_a_touch(name):
+    with Locked(name) as screen:
         screen.press_enter()
         lay("right")
         screen.unlocks()
-    assert outcomes()[-1] == "done" and "swaylock" in records().splitlines()[-1], records()
+    assert outcomes()[-1] == "done" and name in records().splitlines()[-1], records()
 
 
-@with_sway
-def test_swaylock_is_unlocked_by_a_typed_password_without_a_word_to_the_service():
+@each_locker
+def test_locker_under_sway_is_unlocked_by_a_typed_password_without_a_word_to_the_service(name):
     before = records()
-    with Locked() as screen:
+    with Locked(name) as screen:
         screen.password()
         screen.unlocks()
     assert records() == before
 
 
-@with_sway
-def test_swaylock_stays_locked_after_a_wrong_finger_and_a_wrong_password():
-    with Locked() as screen:
+@each_locker
+def test_locker_under_sway_stays_locked_after_a_wrong_finger_and_a_wrong_password(name):
+    with Locked(name) as screen:
         before = len(outcomes())
         screen.press_enter()
         lay("left", 3)
@@ -130,9 +154,9 @@ def test_swaylock_stays_locked_after_a_wrong_finger_and_a_wrong_password():
     forgive()
 
 
-@with_sway
-def test_swaylock_stays_locked_when_the_service_is_killed_while_it_waits():
-    with Locked() as screen:
+@each_locker
+def test_locker_under_sway_stays_locked_when_the_service_is_killed_while_it_waits(name):
+    with Locked(name) as screen:
         screen.press_enter()
         # The reader waits for a finger.
         wait(lambda: pathlib.Path("/run/reader/socket").exists())
@@ -141,18 +165,18 @@ def test_swaylock_stays_locked_when_the_service_is_killed_while_it_waits():
         screen.stays_locked()
         screen.password()
         screen.unlocks()
-    with Locked() as screen:
+    with Locked(name) as screen:
         screen.press_enter()
         lay("right")
         screen.unlocks()
     forgive()
 
 
-@with_sway
-def test_swaylock_started_over_ssh_takes_no_touch():
+@each_locker
+def test_locker_under_sway_started_over_ssh_takes_no_touch(name):
     before = len(outcomes())
     with over_ssh() as shell:
-        shell.sendline(f"XDG_RUNTIME_DIR={RUN} WAYLAND_DISPLAY={DISPLAY} swaylock -f -u && echo is-''locked")
+        shell.sendline(f"XDG_RUNTIME_DIR={RUN} WAYLAND_DISPLAY={DISPLAY} {' '.join(LOCKERS[name])} && echo is-''locked")
         shell.expect_exact("is-locked")
         press("-k", "Return")
         # Keys are ignored until the answer to the empty password.
@@ -164,8 +188,7 @@ def test_swaylock_started_over_ssh_takes_no_touch():
 
 
 @with_sway
-def test_swaylock_leaves_nothing_behind():
+def test_sway_leaves_nothing_behind():
     sway.terminate()
     sway.wait(30)
     subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
-    assert pathlib.Path(SWAYLOCK).exists()
