@@ -50,6 +50,21 @@ struct PasscodeVerbTests {
         #expect(try await session.run(["secret", "list"]).out == "No secrets.\n")
     }
 
+    @Test func `one that was set later leaves what takes either to the finger`() async throws {
+        #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
+        try await session.enroll(by: .passcode("1234"))
+        try await session.add("s", "treasure", access: "biometry-current-set-or-passcode")
+        #expect(try await session.withPasscode("1234", run: "passcode remove").status == 0)
+        let set = try await session.withPasscode("5678", run: "passcode set", reader: "mock:match")
+        #expect(set.status == 0, "\(set)")
+        // The passcode comes before the touch, and is not the one that the secret was bound to.
+        let opened = try await session.withPasscode("5678", run: "secret get s", reader: "mock:match")
+        #expect(opened.status == 0 && opened.out == "treasure", "\(opened)")
+        let get = "secret get s --timeout 3"
+        let refused = try await session.withPasscode("5678", run: get, reader: "mock:hang*2")
+        #expect(refused.status != 0 && refused.out == "", "\(refused)")
+    }
+
     @Test func `beside a finger that does not come, it opens what takes either`() async throws {
         #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
         try await session.enroll(by: .passcode("1234"))

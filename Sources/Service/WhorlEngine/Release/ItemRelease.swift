@@ -65,8 +65,7 @@ struct ItemRelease: Sendable {
 
     /// Prompts for the missing proofs, and returns the product.
     ///
-    /// The proof may be insufficient because the machine started differently or the set of fingers has changed. In this
-    /// case, it also prompts for the passcode if the access control accepts it.
+    /// The TPM may not accept the proof. If another one may help, it prompts for that as well.
     private func attempt<Product: Sendable>(
         _ access: AccessControl,
         _ vault: Vault,
@@ -75,19 +74,37 @@ struct ItemRelease: Sendable {
     ) async throws(ServiceError) -> Released<Product> {
         var shown = Shown(proof: known)
         try await ask(access, vault, &shown)
+        let rest: Prompt.Parts
         do throws(ServiceError) {
             return Released(try await use(vault, shown.proof), after: shown.evaluations)
         } catch {
-            guard error.mayNeedPasscode, access.canTakePasscodeBesides, !shown.proof.showsPasscode else {
-                throw error
-            }
-            guard try await isPasscodeSet(vault) else { throw error }
+            rest = try await self.rest(after: error, access, vault, shown.proof)
         }
-        try await ask(.passcode, access, vault, &shown)
+        try await ask(rest, access, vault, &shown)
         return Released(
             try await use(vault, shown.proof),
             after: shown.evaluations
         )
+    }
+
+    /// Returns the proof that may help after an error; throws the error if none does.
+    ///
+    /// The passcode may, if the machine started differently or the set of fingers has changed. A finger may, if the item
+    /// was made with an earlier passcode, since removed.
+    private func rest(
+        after error: ServiceError,
+        _ access: AccessControl,
+        _ vault: Vault,
+        _ proof: OwnerProof
+    ) async throws(ServiceError) -> Prompt.Parts {
+        if error.mayNeedPasscode, access.canTakePasscodeBesides, !proof.showsPasscode,
+            try await isPasscodeSet(vault)
+        {
+            return .passcode
+        }
+        guard error.code == .accessDenied, access.asking() == .either, proof.showsPasscode, !proof.showsFinger
+        else { throw error }
+        return .finger
     }
 
     private func ask(

@@ -15,7 +15,8 @@ package import WhorlService
 package struct OwnerProof: Sendable {
     /// The profile whose owner provided the proof.
     package let profile: String
-    let showsFinger: Bool
+    /// Whether the proof includes a match of an enrolled finger.
+    package let showsFinger: Bool
     let passcode: ShownPasscode?
 
     /// A passcode in the form that the TPM compares.
