@@ -13,6 +13,7 @@ import re
 import select
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -379,24 +380,34 @@ NAME = "net.reactivated.Fprint"
 class Locker:
     """A screen locker that speaks fprintd's interface itself, as hyprlock does, in a process at the seat."""
 
+    ANSWERED = b"<answered>"
+
     def __init__(self):
         self.pipe, other = multiprocessing.Pipe()
-        multiprocessing.get_context("fork").Process(target=act, args=("owner", self.serve, other), daemon=True).start()
+        multiprocessing.get_context("fork").Process(target=act, args=("owner", self.serve, other)).start()
         self.heard = b""
-        said = self.call("/net/reactivated/Fprint/Manager", "Manager", "GetDefaultDevice")
+        self.path = "/net/reactivated/Fprint/Manager"
+        said = self.call("Manager", "GetDefaultDevice")
         self.path = re.search(rb"/net/reactivated/Fprint/Device/[0-9]+", said)[0].decode()
 
     def serve(self, pipe):
+        """Makes calls and passes on what comes from the bus."""
         bus = Bus()
         bus.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch", text=f"type='signal',sender='{NAME}'")
+        awaited = None
         while True:
             for ready in select.select([bus.socket, pipe], [], [])[0]:
-                if ready is not pipe:
-                    pipe.send_bytes(bus.socket.recv(65536))
-                elif (words := pipe.recv()) is None:
-                    return
+                if ready is pipe:
+                    if (words := pipe.recv()) is None:
+                        return
+                    bus.send(NAME, *words[:3], text=words[3])
+                    awaited = b"\x05\x01u\0" + struct.pack("<I", bus.serial)
                 else:
-                    bus.send(NAME, words[0], words[1], words[2], text=words[3])
+                    data = bus.socket.recv(65536)
+                    pipe.send_bytes(data)
+                    if awaited and awaited in data:
+                        pipe.send_bytes(self.ANSWERED)
+                        awaited = None
 
     def hear(self, *words):
         """Waits until one of these words was received, and forgets what came before it."""
@@ -404,33 +415,26 @@ class Locker:
             assert self.pipe.poll(60), (words, self.heard)
             self.heard += self.pipe.recv_bytes()
         word = next(word for word in words if word in self.heard)
-        self.heard = self.heard[self.heard.index(word) + len(word):]
-        return word
+        said, _, self.heard = self.heard.partition(word)
+        return word, said
 
-    def tell(self, member, text=None):
-        """Calls a method of the reader."""
-        self.pipe.send((self.path, f"{NAME}.Device", member, text))
-
-    def call(self, path, interface, member):
-        """Calls a method, and returns the bytes of the reply."""
-        self.pipe.send((path, f"{NAME}.{interface}", member, None))
-        while b"/Device/" not in self.heard:
-            assert self.pipe.poll(60), self.heard
-            self.heard += self.pipe.recv_bytes()
-        heard, self.heard = self.heard, b""
-        return heard
+    def call(self, interface, member, text=None):
+        """Calls a method, and returns what was received until the reply, which must not be an error."""
+        self.pipe.send((self.path, f"{NAME}.{interface}", member, text))
+        _, said = self.hear(self.ANSWERED)
+        assert b"Error." not in said, said
+        return said
 
     def verifies(self, finger):
         """Starts a verification, touches the reader, and stops it; returns the status."""
-        self.tell("VerifyStart", "any")
-        assert self.hear(b"VerifyFingerSelected", b"Error.") == b"VerifyFingerSelected", self.heard
+        self.call("Device", "VerifyStart", "any")
         with socket.socket(socket.AF_UNIX) as reader:
             reader.settimeout(60)
             reader.connect("/run/moc")
             reader.sendall(finger.encode())
             assert reader.recv(100) == b"verify"
-        status = self.hear(b"verify-match", b"verify-no-match", b"verify-disconnected", b"verify-unknown-error")
-        self.tell("VerifyStop")
+        status, _ = self.hear(b"verify-match", b"verify-no-match", b"verify-disconnected", b"verify-unknown-error")
+        self.call("Device", "VerifyStop")
         return status
 
     def close(self):
@@ -449,7 +453,7 @@ def replug():
 def test_locker_on_fprintds_interface_goes_on_after_sleep_and_after_its_reader_was_connected_again():
     locker = Locker()
     try:
-        locker.tell("Claim", "")
+        locker.call("Device", "Claim", "")
         assert locker.verifies("a-stranger") == b"verify-no-match"
         assert locker.verifies("owner-thumb") == b"verify-match"
         sleep()
@@ -458,7 +462,7 @@ def test_locker_on_fprintds_interface_goes_on_after_sleep_and_after_its_reader_w
         # At once, with the claim that it has held since before.
         assert locker.verifies("a-stranger") == b"verify-no-match"
         assert locker.verifies("owner-thumb") == b"verify-match"
-        locker.tell("Release")
+        locker.call("Device", "Release")
     finally:
         locker.close()
 

@@ -12,6 +12,8 @@ final class FprintPlace: Sendable {
     private let roots: UserEngines
     private let isServed: @Sendable (ReaderInfo) -> Bool
     private let service = Mutex<FprintService?>(nil)
+    /// The sessions that were left while the machine sleeps; `nil` while it is awake.
+    private let leftAsleep = Mutex<Set<String>?>(nil)
 
     init(of roots: UserEngines, readers isServed: @escaping @Sendable (ReaderInfo) -> Bool) {
         self.roots = roots
@@ -45,8 +47,32 @@ final class FprintPlace: Sendable {
         }
     }
 
-    /// Ends the operations of clients in a login session that was locked or is no longer active.
-    func end(in session: String) async { await service.withLock(\.self)?.end(in: session) }
+    /// Ends the operations of clients in a login session that was locked.
+    func lock(_ session: String) async { await service.withLock(\.self)?.end(in: session) }
+
+    /// Ends the operations of clients in a login session that is no longer active on its seat.
+    ///
+    /// Some kernels switch to another console while the machine goes to sleep, and back when it wakes up. A session that
+    /// is active again keeps its claims, because a screen locker continues with its own.
+    func leave(_ session: String) async {
+        let isAsleep = leftAsleep.withLock { $0?.insert(session) != nil }
+        guard !isAsleep else { return }
+        // Without an answer, the session counts as left.
+        guard (try? await LoginManager().isActive(session)) != true else { return }
+        await service.withLock(\.self)?.end(in: session)
+    }
+
+    /// Waits with sessions that are left until the machine is awake again.
+    func sleep() { leftAsleep.withLock { $0 = $0 ?? [] } }
+
+    /// Ends the operations of clients in the sessions that were left during sleep and are not active again.
+    func wake() async {
+        let sessions = leftAsleep.withLock { left in
+            defer { left = nil }
+            return left ?? []
+        }
+        for session in sessions { await leave(session) }
+    }
 
     /// Returns whether no client on the bus currently needs a reader.
     func isFree() async -> Bool {

@@ -58,8 +58,8 @@ struct SystemService {
         ) { count.set($0) }
         await EndSignals.onFirst { Task { await end(server, roots, at: .now) } }
         memory?.onExcess { Task { await beginAnew(server, roots) } }
-        await followSleep(roots.interruptions, host)
         let place = FprintPlace(of: roots, readers: servesOverBus)
+        await followSleep(roots.interruptions, host, place)
         await followSessions(host, place)
         try server.listen(on: listener)
         ServiceManager.notify("READY=1")
@@ -154,12 +154,18 @@ struct SystemService {
     /// Starts preparing for each time the machine goes to sleep.
     ///
     /// Returns when this is set up, or after a second.
-    private func followSleep(_ interruptions: Interruptions, _ host: ServiceHost) async {
+    private func followSleep(
+        _ interruptions: Interruptions,
+        _ host: ServiceHost,
+        _ place: FprintPlace
+    ) async {
         let keeper = SleepKeeper(LoginManager()) {
             host.sleep()
+            place.sleep()
             await MachineReaders.letGo(interruptions)
         } resume: {
             await MachineReaders.takeBack(interruptions)
+            await place.wake()
         } report: { sentence in
             ServiceManager.log(.warning, sentence)
         }
@@ -185,7 +191,7 @@ extension SystemService {
                         switch change {
                         case .locked(let session):
                             host.lock(session)
-                            await place.end(in: session)
+                            await place.lock(session)
                         case .locking(let session): host.beginLocking(session)
                         case .unlocked(let session): host.unlock(session)
                         case .unlocking(let session):
@@ -193,7 +199,7 @@ extension SystemService {
                             if (try? await manager.isLocked(session)) == false { host.unlock(session) }
                         case .left(let session):
                             host.leave(session, endsCalls: configuration.touch == .activeSeatOnly)
-                            await place.end(in: session)
+                            await place.leave(session)
                         }
                     }
                 } catch {

@@ -43,17 +43,26 @@ extension LoginManager: SessionManager {
     }
 
     package func isLocked(_ session: String) async throws(SystemBus.Fault) -> Bool {
+        try await property("LockedHint", of: session)
+    }
+
+    /// Returns whether a session is the active one on its seat; `false` for a session that has ended.
+    package func isActive(_ session: String) async throws(SystemBus.Fault) -> Bool {
+        try await property("Active", of: session)
+    }
+
+    private func property(_ name: String, of session: String) async throws(SystemBus.Fault) -> Bool {
         guard let path = try await path(of: session) else { return false }
         let answer = try await SystemBus.shared.call(
             "org.freedesktop.DBus.Properties.Get",
             of: SystemBus.Target(Self.service, path),
-            "('\(Self.service).Session', 'LockedHint')",
+            "('\(Self.service).Session', '\(name)')",
             within: 5
         )
-        guard let isLocked = answer[0]?.flag else {
-            throw SystemBus.Fault(name: nil, cause: "the session's LockedHint is not a Boolean")
+        guard let value = answer[0]?.flag else {
+            throw SystemBus.Fault(name: nil, cause: "the session's \(name) is not a Boolean")
         }
-        return isLocked
+        return value
     }
 
     /// Returns the object path of a session, which is given as `auto` or by a name that the login manager returned.
