@@ -100,7 +100,8 @@ private let sudo = """
         let own = PAMStack(text: "auth sufficient /lib/security/pam_whorl.so\n\(sudo)")
         #expect(own.hasModule)
         #expect(throws: PAMStack.Fault.there) { try own.adding() }
-        #expect(throws: Never.self) { try PAMStack(text: "auth required /lib/pam_unix.so\n").adding() }
+        let text = "auth required /lib/security/pam_unix.so\n"
+        #expect(throws: Never.self) { try PAMStack(text: text).adding() }
     }
 
     @Test func `is the line of the comment's words alone`() {
@@ -256,6 +257,24 @@ private let sudo = """
         #expect(try names(in: folder) == ["sudo"])
     }
 
+    // Docs/Security.md: S6
+    @Test(arguments: [
+        "auth required pam_unix.so\nauth required pam_google_authenticator.so\n",
+        "auth required pam_faillock.so preauth\nauth required pam_unix.so\n",
+        "@include closed\n",
+    ])
+    func `creates no file of KDE's for fingers where the password's service checks more`(_ text: String)
+        async throws
+    {
+        for name in ["kde", "other"] {
+            let program = try WhorlProgram()
+            let folder = try folder(program, [name: text, "closed": "auth required pam_duo.so\n"])
+            let outcome = try await program.run(["pam", "add", "kde-fingerprint", "--folder", folder])
+            #expect(outcome.status == 1 && outcome.err.contains("a touch would skip pam_"), "\(outcome)")
+            #expect(!FileManager.default.fileExists(atPath: "\(folder)/kde-fingerprint"))
+        }
+    }
+
     @Test func `a changed file of KDE's service for fingers loses the line alone`() async throws {
         let program = try WhorlProgram()
         let folder = try folder(program)
@@ -312,6 +331,48 @@ private let sudo = """
         try files.restore("polkit-1", new, to: new.removing())
         #expect(try names(in: files.path) == [])
         #expect(try files.stack(of: "polkit-1") == old)
+    }
+
+    @Test func `copies a packaged file for fingers with the module in place of fprintd's`() throws {
+        let program = try WhorlProgram()
+        defer { withExtendedLifetime(program) {} }
+        // What Debian 13 has, in short.
+        let packaged = """
+            auth    requisite       pam_nologin.so
+            auth\trequired\tpam_succeed_if.so user != root quiet_success
+            auth\trequired\tpam_fprintd.so max-tries=1
+            auth    optional        pam_kwallet5.so
+            @include common-account
+            password required       pam_fprintd.so
+
+            """
+        let files = try folders(program)
+        let vendor = program.home + "/vendor"
+        try packaged.write(toFile: "\(vendor)/kde-fingerprint", atomically: false, encoding: .utf8)
+        let kde = packaged.replacing(
+            "auth\trequired\tpam_fprintd.so max-tries=1",
+            with: "@include common-auth"
+        )
+        try kde.write(toFile: "\(vendor)/kde", atomically: false, encoding: .utf8)
+        let file = try #require(PAMTouchFile(service: "kde-fingerprint", in: files))
+        let (old, new) = try file.draft()
+        #expect(old?.text == packaged)
+        let expected = packaged.replacing("pam_fprintd.so max-tries=1", with: "pam_whorl.so")
+            .replacing("password required       pam_fprintd.so\n", with: "")
+        #expect(new.text == expected)
+        try file.create(new, from: old)
+        #expect(try files.stack(of: "kde-fingerprint") == new && file.isUnchanged(new))
+        #expect(!file.isUnchanged(PAMStack(text: new.text + "auth required pam_x.so\n")))
+        try file.delete()
+        #expect(try names(in: files.path) == [])
+        #expect(try files.stack(of: "kde-fingerprint").text == packaged)
+        // A second factor of the password's service, which the packaged file for fingers does not have.
+        try (kde + "auth required pam_duo.so\n").write(
+            toFile: "\(vendor)/kde",
+            atomically: false,
+            encoding: .utf8
+        )
+        #expect(throws: PAMStack.Fault.skips("pam_duo.so", "kde")) { try file.draft() }
     }
 
     @Test func `leaves a copy in which something else was changed`() throws {
@@ -444,6 +505,10 @@ private let sudo = """
         "auth requisite pam_succeed_if.so uid >= 1000\nauth required pam_unix.so\n",
         "auth required pam_unix.so\nauth substack deeper\n",
         "auth required pam_unix.so\n-AUTH optional /lib/security/pam_x.so\n",
+        // Closed to everyone, and modules that only share the name of a harmless one.
+        "auth requisite pam_deny.so\nauth required pam_unix.so\n",
+        "auth required pam_unix.so\nauth required /opt/duo/pam_permit.so\n",
+        "auth required /opt/2fa/pam_unix.so\nauth required pam_unix.so\n",
     ])
     func `adds nothing where a touch would skip a check of an included file`(_ text: String) async throws {
         for including in ["@include common-auth", "auth include common-auth", "auth substack common-auth"] {
@@ -455,7 +520,7 @@ private let sudo = """
             let outcome = try await program.run([
                 "pam", "add", "sudo", "--folder", try folder(program, files),
             ])
-            #expect(outcome.status == 1 && outcome.err.contains("a touch would skip pam_"), "\(outcome)")
+            #expect(outcome.status == 1 && outcome.err.contains("a touch would skip "), "\(outcome)")
         }
     }
 

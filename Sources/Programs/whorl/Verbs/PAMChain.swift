@@ -18,7 +18,7 @@ struct PAMChain {
     private let isLocker: Bool
 
     /// Other modules that prompt for a finger; together with Whorl's module, the user would be prompted twice.
-    private static let fingers: Set = [
+    static let fingers: Set = [
         "pam_fprintd.so", "pam_fprint.so", "pam_thinkfinger.so", "pam_biometric.so",
     ]
     /// The modules that may be skipped after a touch: they do not check or count anything, or only open a keyring.
@@ -74,6 +74,11 @@ struct PAMChain {
     func check(before place: Int) throws(PAMStack.Fault) {
         if let other = otherFinger { throw .asksFinger(other.module, other.file) }
         let rest = links.filter { $0.top >= place }
+        // Before the password, it closes the service to everyone; after it, it refuses a wrong one.
+        let isOpen = rest.prefix { !PAMStack.passwords.contains($0.module) }
+        if let closed = isOpen.first(where: { $0.module == "pam_deny.so" }) {
+            throw .skips(closed.module, closed.file)
+        }
         for link in rest where !PAMStack.passwords.contains(link.module) {
             let isHarmless =
                 Self.harmless.contains(link.module) || (link.canJump && Self.choosing.contains(link.module))
@@ -81,5 +86,20 @@ struct PAMChain {
             guard isHarmless else { throw .skips(link.module, link.file) }
         }
         guard rest.contains(where: { PAMStack.passwords.contains($0.module) }) else { throw .withoutPassword }
+    }
+
+    /// Checks that a touch in another service may take the place of this chain's password.
+    ///
+    /// - Parameter other: The chain of the service for fingers alone, whose checks still apply.
+    /// - Throws: `skips` if the touch would skip another check.
+    func checkIsReplaceable(by other: PAMChain) throws(PAMStack.Fault) {
+        let kept = Set(other.links.map(\.module))
+        for link in links where !PAMStack.passwords.contains(link.module) {
+            let isHarmless = [Self.harmless, Self.ofSessions, Self.choosing, kept, [PAMStack.module]].contains
+            {
+                $0.contains(link.module)
+            }
+            guard isHarmless else { throw .skips(link.module, link.file) }
+        }
     }
 }

@@ -54,6 +54,11 @@ struct PAMFolder {
         return file
     }
 
+    /// Returns a service's packaged file as it was when it was copied to this folder; `nil` if it was not.
+    func copiedStack(of service: String) throws(Failure) -> PAMStack? {
+        access(vendorCopy(of: service), F_OK) == 0 ? try Self.stack(vendorCopy(of: service)) : nil
+    }
+
     /// Returns the file that libpam uses for an included name; `nil` if it cannot be read.
     func included(_ name: String) -> PAMStack? {
         // The chain with this file is refused as a whole, and the file is named.

@@ -22,11 +22,13 @@ struct PAMStack: Equatable {
         case asksFinger(String, String)
         /// A touch would skip a module; the values are its name and the file's.
         case skips(String, String)
+        /// The file has no line, or several, in which a finger's module could be replaced.
+        case withoutFinger
     }
 
     /// The line to insert: a touch ends the authentication; otherwise the lines below it run.
     static let line = "auth\t[success=done conv_err=die default=ignore]\tpam_whorl.so"
-    private static let module = "pam_whorl.so"
+    static let module = "pam_whorl.so"
     /// The modules that prompt for a password.
     static let passwords: Set = [
         "pam_unix.so", "pam_sss.so", "pam_ldap.so", "pam_krb5.so", "pam_systemd_home.so", "pam_winbind.so",
@@ -95,6 +97,30 @@ struct PAMStack: Equatable {
         }
         let rest = zip(lines, read).filter { !Self.promptsForTouch($1) }.map(\.0)
         return PAMStack(text: rest.joined(separator: "\n"))
+    }
+
+    /// Returns the file with Whorl's module in place of the only one that prompts for a finger.
+    func replacingFinger() throws(Fault) -> PAMStack {
+        let read = try clearLines()
+        guard !hasModule else { throw .there }
+        let places = read.indices.filter {
+            read[$0].isLogin && PAMChain.fingers.contains(read[$0].module ?? "")
+        }
+        guard places.count == 1, let place = places.first else { throw .withoutFinger }
+        var all = lines
+        all[place] = Self.fingerLine(instead: all[place], read[place].module ?? "")
+        // The module for fprintd may also have a line for changing passwords, which means nothing here.
+        let rest = zip(all.indices, all).filter { index, _ in
+            index == place || !PAMChain.fingers.contains(read[index].module ?? "")
+        }
+        return PAMStack(text: rest.map(\.1).joined(separator: "\n"))
+    }
+
+    /// Returns a line with Whorl's module and without the options of another one, whose control stays.
+    private static func fingerLine(instead line: String, _ module: String) -> String {
+        guard let found = line.firstRange(of: module) else { return line }
+        let control = line[..<found.lowerBound].split(separator: "/", maxSplits: 1).first ?? ""
+        return control + Self.module
     }
 
     /// Returns the parsed lines; throws `unclear` if libpam reads one of them differently than it appears.
@@ -170,10 +196,15 @@ struct PAMLine {
         return words[2]
     }
 
-    /// The module's file name, without its folder.
+    /// The module's file name; with its folder, if that is not one of the system's.
     var module: String? {
         guard wholeFile == nil, words.count > 2 else { return nil }
-        return words[2].split(separator: "/").last.map(String.init)
+        let parts = words[2].split(separator: "/")
+        guard words[2].hasPrefix("/") else { return parts.last.map(String.init) }
+        // As in `/usr/lib/x86_64-linux-gnu/security` and `/lib64/security`.
+        let folder = parts.dropLast()
+        let isOfSystem = folder.last == "security" && ["lib", "lib64", "usr"].contains(folder.first ?? "")
+        return isOfSystem ? parts.last.map(String.init) : words[2]
     }
 
     /// Whether the line can make libpam skip later lines.

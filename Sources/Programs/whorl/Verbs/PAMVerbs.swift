@@ -158,23 +158,30 @@ struct PAMCommand: AsyncParsableCommand {
         /// Creates the file of a service for fingers alone.
         ///
         /// It is not tested first: the password has a service of its own, which stays as it is.
-        private func create(_ file: PAMTouchFile) throws(Failure) -> Answer {
+        private func create(_ file: PAMTouchFile) throws -> Answer {
+            let vendor = place.files.vendorFile(of: place.service)
+            let (packaged, new): (PAMStack?, PAMStack)
+            do {
+                (packaged, new) = try file.draft()
+            } catch let fault as PAMStack.Fault {
+                throw Failure.stack(fault, place.service)
+            }
             if !dryRun {
                 if place.folder == PAMFolder.own { try Self.tryModule() }
-                try file.create()
+                try file.create(new, from: packaged)
             }
             let path = "\(place.folder)/\(place.service)"
             return Answer(
                 result: [
                     "service": .string(place.service), "added": .bool(!dryRun), "tried": false,
-                    "line": .string(PAMTouchFile.line), "copied": nil,
+                    "line": .string(PAMTouchFile.line), "copied": vendor.map(JSONValue.string),
                 ],
                 text: dryRun
-                    ? ["\(path) would be created with this line:", PAMTouchFile.line]
+                    ? ["\(path) would be created:"] + new.text.split(separator: "\n").map(String.init)
                     : [
                         "\(place.service) now accepts a touch. Try it by locking the screen.",
                         "To undo: sudo whorl pam remove \(place.service)",
-                    ]
+                    ] + (vendor.map(copied) ?? [])
             )
         }
 
@@ -285,6 +292,8 @@ extension PAMStack.Fault {
             "Cannot read \(Self.clean(file)), which \(service)'s file includes, to see what a touch would skip"
         case .asksFinger(let module, let file):
             "\(Self.clean(module)) in \(Self.clean(file)) already prompts for a touch"
+        case .withoutFinger:
+            "No single line in \(service)'s file prompts for a finger, which Whorl's module could replace"
         case .skips(let module, let file):
             "A touch would skip \(Self.clean(module)) in \(Self.clean(file))"
         case .unclear:
