@@ -110,6 +110,38 @@ struct ScreenUnlockTests {
         #expect(try await machine.unlockRefusal(within: 300).reason == .timedOut)
     }
 
+    @Test func `a locker's prompt ends when its session is left, whatever the policy is`() async throws {
+        let machine = try await machine("mock:hang*2")
+        let locker = Task { try await machine.unlockRefusal() }
+        try await Task.sleep(for: .milliseconds(400))
+        machine.host.leave("3", endsCalls: false)
+        machine.host.leave("2", endsCalls: false)
+        #expect(try await locker.value.reason == .noSession)
+    }
+
+    @Test func `a touch in a session that is left at the same moment is no yes`() async throws {
+        let machine = try await machine("mock:delay:1s,match")
+        let locker = Task { try await machine.unlockRefusal() }
+        try await Task.sleep(for: .milliseconds(300))
+        machine.rules.set(seat: Self.elsewhere, session: "2")
+        #expect(try await locker.value.reason == .noSession)
+    }
+
+    @Test func `no later request of the session reuses a touch for the screen`() async throws {
+        let machine = try await machine("mock:match,hang")
+        #expect(try await machine.unlockScreen().outcome.get().matched == true)
+        var request = EvaluationRequest("show the balance", session: OwnerSession())
+        request.policy = .biometrics
+        request.reuse = .seconds(300)
+        request.timeout = .milliseconds(300)
+        request.asker = Asker(user: getuid(), session: "2")
+        request.stay = machine.host.stay(of: request.asker)
+        #expect(request.stay != nil)
+        await #expect(throws: ServiceError.self) {
+            try await machine.root.services.evaluate(request, presenter: ScriptedPresenter())
+        }
+    }
+
     @Test func `a login ends a locker's prompt and gets the next touch`() async throws {
         let machine = try await LoginMachine("mock:delay:3s,match,match")
         machine.rules.set(session: "2")

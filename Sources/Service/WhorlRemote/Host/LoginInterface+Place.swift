@@ -3,7 +3,7 @@
 import WhorlService
 import WhorlSupport
 
-/// What PAM says about the place of a login, and about the program that asks.
+/// The place of a login and the program that asks, according to PAM.
 extension LoginInterface.Verify {
     /// Returns whether the user is, or may be, at another machine, according to PAM.
     ///

@@ -91,6 +91,8 @@ extension ServiceHost {
     ///     prompt for a finger.
     package func leave(_ session: String, endsCalls: Bool) {
         if endsCalls { running.end(in: session, because: .sessionInBackground) }
+        // A screen is unlocked at its seat, whatever else is allowed elsewhere.
+        screenUnlocks.end(in: session, because: .sessionInBackground)
         forget(session)
     }
 

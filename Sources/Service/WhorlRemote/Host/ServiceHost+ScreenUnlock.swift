@@ -49,7 +49,12 @@ extension ServiceHost {
                 asOneOf: screenUnlocks,
                 in: caller.asker?.session
             )
-            return evaluation.isNewTouch ? .success(()) : .failure(.notATouch)
+            guard evaluation.isNewTouch else { return .failure(.notATouch) }
+            // The seat may have switched to another session at the same moment.
+            if let obstacle = await rules.caller(call.client).seatObstacle {
+                return .failure(LoginRefused(obstacle))
+            }
+            return .success(())
         } catch {
             return .failure(LoginRefused(error))
         }

@@ -5,7 +5,7 @@ import WhorlIPC
 import WhorlService
 import WhorlSupport
 
-/// What logins and screen lockers share: one touch for a PAM service, which the calling program shows by itself.
+/// One touch for a login or a screen locker, which the calling program shows by itself.
 extension ServiceHost {
     /// The time that a login waits for others that use the reader; typing a password is faster than a longer wait.
     static var patience: Duration { .seconds(2) }
@@ -36,8 +36,8 @@ extension ServiceHost {
         )
         request.patience = Self.patience
         request.mostTries = mostTries
+        // Without a stay in a session, no later request can reuse the touch.
         request.asker = caller.asker
-        request.stay = stay(of: caller.asker)
         request.fingerObstacle = caller.fingerObstacle
         return request
     }
