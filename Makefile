@@ -81,12 +81,12 @@ PAMDIR ?= $(patsubst %/pam_permit.so,%,$(firstword $(wildcard /usr/lib/*/securit
 PAMCONFIGDIR ?= /usr/share/pam-configs
 
 # The desktop prompt is a separate package, because it requires GTK.
-PROMPT_BUILD = .build-prompt
-PROMPT_BUILD_FLAGS ?= $(LINK_FLAGS)
+DESKTOP_BUILD = .build-desktop
+DESKTOP_BUILD_FLAGS ?= $(LINK_FLAGS)
 # The program that waits for the next prompt is written in C and requires only the C library. SwiftPM would link Swift's
 # runtime into it.
 PROMPT_WAIT = $(CLANG) -std=c11 -D_GNU_SOURCE -Os -fPIE -pie -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wall -Wextra -Wpedantic \
-	-Wconversion -Werror -Wl,-z,now,-z,relro,-s Prompt/Sources/whorl-prompt-wait/main.c
+	-Wconversion -Werror -Wl,-z,now,-z,relro,-s Desktop/Sources/whorl-prompt-wait/main.c
 CLANG ?= clang
 ifeq ($(PREFIX),/usr)
 USERUNITDIR ?= /usr/lib/systemd/user
@@ -116,12 +116,12 @@ PRODUCTS = .build/$(CONFIG)
 WHORL = $(PRODUCTS)/whorl
 STAGE = .build/stage/$(CONFIG)
 
-FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources PAM/Tests Prompt/Sources Prompt/Package.swift Library/Sources Package.swift Server/Package.swift PAM/Package.swift
+FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources PAM/Tests Desktop/Sources Desktop/Package.swift Library/Sources Package.swift Server/Package.swift PAM/Package.swift
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test setup-server setup-test-server program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
-	install install-program install-service install-fprintd uninstall test-system test-trixie test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt pictures install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
+	install install-program install-service install-fprintd uninstall test-system test-trixie test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib desktop test-desktop pictures install-desktop uninstall-desktop kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -279,7 +279,7 @@ nightly: setup-test setup-test-server ## run all tests under the sanitizers, all
 	Library/sanitize $(LIB_BUILD)/address .build/debug/whorld || status=1; \
 	scripts/setup --arm64 && scripts/check-arm64 .build/debug/whorld || status=1; \
 	$(MAKE) --no-print-directory test-deb || status=1; \
-	$(MAKE) --no-print-directory test-prompt || status=1; \
+	$(MAKE) --no-print-directory test-desktop || status=1; \
 	$(MAKE) --no-print-directory test-kiosk || status=1; \
 	$(MAKE) --no-print-directory test-container || status=1; \
 	$(MAKE) --no-print-directory test-trixie || status=1; \
@@ -431,7 +431,7 @@ deb: build-deb ## build the release and create Debian packages in .build/deb
 
 build-deb:
 	@scripts/setup --deb
-	@$(MAKE) --no-print-directory build prompt pam lib build-server
+	@$(MAKE) --no-print-directory build desktop pam lib build-server
 
 test-deb: build-deb ## build the packages, then install, upgrade and purge them in a booted system
 	GUEST="$(GUEST)" SWIFT='$(SWIFT)' scripts/test-deb $(CONFIG)
@@ -466,34 +466,34 @@ install-server: ## install the login server and its unit to PREFIX under DESTDIR
 uninstall-server: ## remove the files installed by install-server, but keep options and data
 	$(PLACE) remove server
 
-prompt: ## build the desktop prompt; installs libgtk-4-dev if it is missing
-	@scripts/setup --prompt
-	$(SWIFT) build -c $(CONFIG) $(PROMPT_BUILD_FLAGS) --package-path Prompt --scratch-path $(PROMPT_BUILD) --product whorl-prompt
-	$(PROMPT_WAIT) -o $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt-wait
+desktop: ## build the desktop prompt; installs libgtk-4-dev if it is missing
+	@scripts/setup --desktop
+	$(SWIFT) build -c $(CONFIG) $(DESKTOP_BUILD_FLAGS) --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-prompt
+	$(PROMPT_WAIT) -o $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt-wait
 
-test-prompt: ## test the desktop prompt on a separate screen, with the real service
-	@scripts/setup --test-prompt
-	$(SWIFT) build --package-path Prompt --scratch-path $(PROMPT_BUILD) --product whorl-prompt
-	$(PROMPT_WAIT) -o $(PROMPT_BUILD)/debug/whorl-prompt-wait
+test-desktop: ## test the desktop prompt on a separate screen, with the real service
+	@scripts/setup --test-desktop
+	$(SWIFT) build --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-prompt
+	$(PROMPT_WAIT) -o $(DESKTOP_BUILD)/debug/whorl-prompt-wait
 	$(DEBUG_BUILD) --product whorl
 	$(DEBUG_BUILD) --product whorld
-	Prompt/test $(PROMPT_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
+	Desktop/test $(DESKTOP_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
 
-pictures: test-prompt ## create the README's pictures from the running programs; for the kiosk's, first run make kiosk
-	scripts/pictures $(PROMPT_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
+pictures: test-desktop ## create the README's pictures from the running programs; for the kiosk's, first run make kiosk
+	scripts/pictures $(DESKTOP_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
 
-install-prompt: ## install the desktop prompt, which starts with each session
-	@test -x $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt || { echo "Run make prompt first." >&2; exit 1; }
-	$(PLACE) install prompt
+install-desktop: ## install the desktop prompt, which starts with each session
+	@test -x $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt || { echo "Run make desktop first." >&2; exit 1; }
+	$(PLACE) install desktop
 
-uninstall-prompt: ## remove the desktop prompt
-	$(PLACE) remove prompt
+uninstall-desktop: ## remove the desktop prompt
+	$(PLACE) remove desktop
 
 # --- the kiosk, a sample: Docs/Kiosk.md -----------------------------------------------------------------------------------
 
 kiosk-greeter: ## build the kiosk's screen; installs libgtk-4-dev if it is missing
-	@scripts/setup --prompt
-	$(SWIFT) build -c release $(PROMPT_BUILD_FLAGS) --package-path Samples/kiosk --scratch-path $(KIOSK_BUILD) --product kiosk-greeter
+	@scripts/setup --desktop
+	$(SWIFT) build -c release $(DESKTOP_BUILD_FLAGS) --package-path Samples/kiosk --scratch-path $(KIOSK_BUILD) --product kiosk-greeter
 
 KIOSK_DATADIR = $(PREFIX)/share/whorl-kiosk
 
@@ -513,7 +513,7 @@ kiosk-archive: kiosk-greeter ## create an archive of the kiosk, with its checksu
 	cd $(KIOSK_STAGE) && sha256sum whorl-kiosk.tar > whorl-kiosk.tar.sha256
 
 test-kiosk: ## test the kiosk's screen with a scripted greetd, as root
-	@scripts/setup --test-prompt
+	@scripts/setup --test-desktop
 	$(SWIFT) test --package-path Samples/kiosk --scratch-path $(KIOSK_BUILD)
 	KIOSK_GREETER=$(abspath $(KIOSK_BUILD)/debug/kiosk-greeter) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 Samples/kiosk/Tests/Screen/test_screen.py
 

@@ -41,10 +41,10 @@ lib      644   Library/deploy/whorl.pc.in                    $(LIBDIR)/pkgconfig
 
 # Users can run these two programs but not read them. The kernel therefore protects their memory from the user's other
 # programs, from the first instruction.
-prompt   711   $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt-wait   $(LIBEXECDIR)/whorl-prompt-wait
-prompt   711   $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt        $(LIBEXECDIR)/whorl-prompt
-prompt   644   systemd/whorl-prompt.service.in               $(USERUNITDIR)/whorl-prompt.service
-prompt   644   systemd/whorl-prompt.desktop.in               $(AUTOSTARTDIR)/whorl-prompt.desktop
+desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt-wait  $(LIBEXECDIR)/whorl-prompt-wait
+desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt       $(LIBEXECDIR)/whorl-prompt
+desktop  644   systemd/whorl-prompt.service.in               $(USERUNITDIR)/whorl-prompt.service
+desktop  644   systemd/whorl-prompt.desktop.in               $(AUTOSTARTDIR)/whorl-prompt.desktop
 
 server   755   $(SERVER_STAGE)/whorl-login-server            $(BINDIR)/whorl-login-server
 server   644   $(SERVER_STAGE)/man/whorl-login-server.1      $(MANDIR)/whorl-login-server.1

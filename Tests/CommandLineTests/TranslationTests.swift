@@ -50,7 +50,7 @@ import WhorlService
             let error = ServiceError(code)
             all.formUnion([error.message, error.recovery])
         }
-        for folder in ["Sources", "Prompt/Sources"] {
+        for folder in ["Sources", "Desktop/Sources"] {
             let files = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
             for case let path as String in files ?? .init() where path.hasSuffix(".swift") {
                 let source = try String(

@@ -25,7 +25,7 @@ from people import command, forgive, lay, service_pid, sit, start, touching, who
 from test_d_switched_off import says_that_it_is_switched_off
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
-PACKAGES = ("libpam-whorl", "whorl-prompt", "whorld", "whorl", "whorl-login-server", "libwhorl1", "libwhorl-dev", "whorl-simulate")
+PACKAGES = ("libpam-whorl", "whorl-desktop", "whorld", "whorl", "whorl-login-server", "libwhorl1", "libwhorl-dev", "whorl-simulate")
 FPRINTD = "whorld-fprintd"
 # The files that give a program fprintd's place on the bus.
 PLACE = (

@@ -18,7 +18,7 @@ let common: [SwiftSetting] =
 ///
 /// It is a separate package, so that building Whorl does not require GTK.
 let package = Package(
-    name: "whorl-prompt",
+    name: "whorl-desktop",
     products: [.executable(name: "whorl-prompt", targets: ["whorl-prompt"])],
     dependencies: [.package(name: "whorl", path: "..", traits: [])],
     targets: [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the times of the prompt on a screen of X11, and the memory of the agent. Run `Prompt/test … --measure`."""
+"""Prints the times of the prompt on a screen of X11, and the memory of the agent. Run `Desktop/test … --measure`."""
 
 import array
 import os
