@@ -14,18 +14,23 @@ let common: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (strict ? [.treatAllWarnings(as: .error)] : [])
 
-/// The desktop's agent.
+/// GTK, and the part of Whorl that calls the service.
+let service: [Target.Dependency] = ["CGTK", .product(name: "PromptAgent", package: "whorl")]
+
+/// The programs of a desktop.
 ///
-/// It is a separate package, so that building Whorl does not require GTK.
+/// They are a separate package, so that building Whorl does not require GTK.
 let package = Package(
     name: "whorl-desktop",
     products: [.executable(name: "whorl-prompt", targets: ["whorl-prompt"])],
     dependencies: [.package(name: "whorl", path: "..", traits: [])],
     targets: [
         .systemLibrary(name: "CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+        // The windows of prompts and enrollments.
+        .target(name: "PromptWindows", dependencies: service, swiftSettings: common),
         .executableTarget(
             name: "whorl-prompt",
-            dependencies: ["CGTK", .product(name: "PromptAgent", package: "whorl")],
+            dependencies: ["PromptWindows"] + service,
             swiftSettings: common
         ),
     ]

@@ -2,7 +2,9 @@
 
 import CGTK
 import Glibc
+import PromptWindows
 import Synchronization
+import WhorlFingerprint
 import WhorlRemote
 import WhorlService
 import WhorlSupport
@@ -29,11 +31,24 @@ enum Program {
         guard gtk_init_check() != 0 else { fail("No display found.") }
         MainActor.assumeIsolated { Look.adopt() }
         switch task {
-        case .enroll(let finger): Task.detached { await EnrollmentWindow.enroll(finger) }
+        case .enroll(let finger): MainActor.assumeIsolated { enroll(finger) }
         case .show(let rest): Task.detached { await showPrompts(rest) }
         }
         let loop = g_main_loop_new(nil, 0)
         g_main_loop_run(loop)
+    }
+
+    /// Enrolls a finger in a window and ends the process, with status 0 if it was enrolled and 1 if not.
+    @MainActor
+    private static func enroll(_ finger: Finger) {
+        EnrollmentWindow.enroll(
+            NewFinger(finger, isGuided: true),
+            for: ApplicationID(rawValue: "io.whorl.prompt"),
+            onResult: { outcome in
+                if case .failure(let failure) = outcome { write(failure.message + " " + failure.recovery) }
+            },
+            onEnd: { isEnrolled in exit(isEnrolled ? 0 : 1) }
+        )
     }
 
     /// Shows prompts, even after a restart of the service.

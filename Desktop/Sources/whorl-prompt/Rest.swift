@@ -2,6 +2,7 @@
 
 import CGTK
 import Glibc
+import PromptWindows
 import WhorlFingerprint
 
 /// The task for which the program is started.

@@ -1,32 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WhorlService
+package import WhorlService
 
 /// A presenter that shows a prompt in a window.
 ///
 /// Only the service's updates determine how the prompt ended.
-final class WindowPresenter: PromptPresenter {
+package final class WindowPresenter: PromptPresenter {
     private enum End: Sendable {
         case updates
         case button(PromptAction?)
     }
 
     private let refusals = Refusals()
+    private let isForOthers: Bool
+
+    /// Creates a presenter.
+    ///
+    /// - Parameter isForOthers: Whether it shows the prompts of other programs, which the user can refuse.
+    package init(isForOthers: Bool = true) { self.isForOthers = isForOthers }
 
     /// Whether the user has refused any program.
-    var hasRefused: Bool { refusals.hasAny }
+    package var hasRefused: Bool { refusals.hasAny }
 
-    var isInteractive: Bool {
+    package var isInteractive: Bool {
         get async { true }
     }
 
-    var takesPasscode: Bool {
+    package var takesPasscode: Bool {
         get async { true }
     }
 
-    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+    package func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         let program = prompt.program
-        guard let count = refusals.admit(program) else { return .cancel }
+        guard let count = isForOthers ? refusals.admit(program) : 1 else { return .cancel }
         let (actions, sink) = AsyncStream.makeStream(of: PromptWindow.Press.self)
         onMainThread { PromptWindow.open(PromptContent(prompt, count: count), entry) { sink.yield($0) } }
         let refusals = refusals

@@ -13,12 +13,12 @@ private final class MainThreadJob: Sendable {
 ///
 /// Tasks that communicate with the service use only this function to change the window. GTK's loop is on the main
 /// thread, which never waits for a task.
-func onMainThread(_ body: @escaping @MainActor @Sendable () -> Void) {
+package func onMainThread(_ body: @escaping @MainActor @Sendable () -> Void) {
     g_idle_add_full(G_PRIORITY_DEFAULT, run, Unmanaged.passRetained(MainThreadJob(body)).toOpaque(), nil)
 }
 
 /// Calls a function on GTK's thread after a delay in milliseconds.
-func onMainThread(after milliseconds: UInt32, _ body: @escaping @MainActor @Sendable () -> Void) {
+package func onMainThread(after milliseconds: UInt32, _ body: @escaping @MainActor @Sendable () -> Void) {
     let handed = Unmanaged.passRetained(MainThreadJob(body)).toOpaque()
     g_timeout_add_full(G_PRIORITY_DEFAULT, milliseconds, run, handed, nil)
 }

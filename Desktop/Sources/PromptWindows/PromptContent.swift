@@ -20,7 +20,7 @@ struct PromptContent: Sendable {
     private(set) var isOver = false
     /// During an enrollment: the requested part of the finger, the result of the test touches, and whether the last
     /// press showed the same part as an earlier one.
-    private var area: FingerArea?
+    private(set) var area: FingerArea?
     private var tested: String?
     private var wasAlike = false
 

@@ -4,11 +4,11 @@ import CGTK
 
 /// The colors and shapes of the window, which are those of the desktop.
 @MainActor
-enum Look {
+package enum Look {
     /// Uses libadwaita's style if that library is installed, and otherwise GTK's own theme.
     ///
     /// libadwaita follows the desktop's settings for dark style and high contrast.
-    static func adopt() {
+    package static func adopt() {
         whorl_adopt_adwaita()
         // The themes' own colors for warnings have a contrast of 4.3:1 or less on a light background; text requires
         // 4.5:1 (WCAG 2.1, AA).

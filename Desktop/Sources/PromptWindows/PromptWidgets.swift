@@ -11,7 +11,6 @@ import WhorlSupport
 /// and the toolkit.
 @MainActor
 struct PromptWidgets {
-    typealias Widget = UnsafeMutablePointer<GtkWidget>
     private typealias KeyPressed =
         @convention(c) (OpaquePointer?, guint, guint, GdkModifierType, gpointer?) -> gboolean
 
@@ -117,7 +116,11 @@ struct PromptWidgets {
     }
 
     /// Shows the window, with the focus on a widget where Enter does no harm.
-    func present(focusesPasscode: Bool) {
+    func present(over parent: Widget?, focusesPasscode: Bool) {
+        if let parent {
+            gtk_window_set_transient_for(window.of(GtkWindow.self), parent.of(GtkWindow.self))
+            gtk_window_set_modal(window.of(GtkWindow.self), 1)
+        }
         _ = gtk_widget_grab_focus(focusesPasscode ? passcode : cancel)
         gtk_window_present(window.of(GtkWindow.self))
     }
@@ -129,18 +132,7 @@ struct PromptWidgets {
         gtk_window_destroy(window.of(GtkWindow.self))
     }
 
-    /// Moves the typed text into secret memory and clears the field; `nil` if it is empty or too long.
-    ///
-    /// When the field is cleared, GTK wipes its memory (`GtkPasswordEntryBuffer`).
-    func takePasscode() -> SecretBytes? {
-        guard let text = gtk_editable_get_text(OpaquePointer(passcode)) else { return nil }
-        let count = strlen(text)
-        defer { clearPasscode() }
-        guard PromptEntry.sizes.contains(Int(count)) else { return nil }
-        return SecretBytes(count: Int(count)) { room in
-            room.copyMemory(from: UnsafeRawBufferPointer(start: text, count: Int(count)))
-        }
-    }
+    func takePasscode() -> SecretBytes? { passcode.takePasscode() }
 
     private func clearPasscode() { gtk_editable_set_text(OpaquePointer(passcode), "") }
 
@@ -161,7 +153,7 @@ struct PromptWidgets {
         _ signal: String,
         _ body: @escaping @MainActor @Sendable (PromptWindow) -> Void
     ) {
-        connectSignal(widget, signal, Handler(body))
+        connectSignal(widget, signal) { if let window = PromptWindow.shown { body(window) } }
     }
 
     /// Creates a label with a fixed line width in characters, so that the window keeps its width.
@@ -185,12 +177,5 @@ struct PromptWidgets {
         let button: Widget = gtk_button_new()
         gtk_button_set_child(button.of(GtkButton.self), label(GTK_ACCESSIBLE_ROLE_LABEL))
         return button
-    }
-}
-
-extension UnsafeMutablePointer<GtkWidget> {
-    /// Returns the same object as one of its base types or subtypes.
-    func of<Object>(_ type: Object.Type) -> UnsafeMutablePointer<Object> {
-        UnsafeMutableRawPointer(self).assumingMemoryBound(to: type)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CGTK
+import WhorlFingerprint
 import WhorlSecretMemory
 import WhorlService
 
@@ -18,6 +19,8 @@ final class PromptWindow {
     }
 
     private(set) static var shown: PromptWindow?
+    /// The window in front of which prompts are shown; `nil` in a program without other windows.
+    static var parent: Widget?
     /// The time in milliseconds for which the last message is shown.
     private static let lastMessage: UInt32 = 800
 
@@ -33,14 +36,17 @@ final class PromptWindow {
         let window = PromptWindow(content, entry, press)
         shown = window
         window.draw()
-        window.widgets.present(focusesPasscode: content.showsPasscode)
+        window.widgets.present(over: parent, focusesPasscode: content.showsPasscode)
     }
+
+    /// Closes this window, unless another one has taken its place.
+    func close() { if PromptWindow.shown === self { destroy() } }
 
     /// Closes the window, immediately or after the last message could be read.
     static func close(afterMessage: Bool) {
         guard let window = shown else { return }
         guard afterMessage, window.content.isOver else { return window.destroy() }
-        onMainThread(after: lastMessage) { if shown === window { window.destroy() } }
+        onMainThread(after: lastMessage) { window.close() }
     }
 
     private init(_ content: PromptContent, _ entry: PromptEntry?, _ press: @escaping (Press) -> Void) {
@@ -79,6 +85,8 @@ final class PromptWindow {
 
     /// The filled part of the fingerprint.
     var filled: Double { content.filled }
+    /// The part of the finger that the user is to show.
+    var area: FingerArea? { content.area }
 
     func cancel() { press(.cancel) }
     func refuse() { press(.refuse) }
@@ -102,6 +110,10 @@ final class PromptWindow {
 
     private func draw() { widgets.show(content) }
 }
+
+/// Shows prompts in front of a window from now on.
+@MainActor
+package func showPrompts(over window: Widget) { PromptWindow.parent = window }
 
 extension PromptUpdate {
     fileprivate var isAboutPasscode: Bool {
