@@ -80,7 +80,7 @@ PAMDIR ?= $(patsubst %/pam_permit.so,%,$(firstword $(wildcard /usr/lib/*/securit
 	/lib/*/security/pam_permit.so /usr/lib/security/pam_permit.so)))
 PAMCONFIGDIR ?= /usr/share/pam-configs
 
-# The desktop prompt is a separate package, because it requires GTK.
+# The desktop prompt and the settings are a separate package, because they require GTK.
 DESKTOP_BUILD = .build-desktop
 DESKTOP_BUILD_FLAGS ?= $(LINK_FLAGS)
 # The program that waits for the next prompt is written in C and requires only the C library. SwiftPM would link Swift's
@@ -466,14 +466,16 @@ install-server: ## install the login server and its unit to PREFIX under DESTDIR
 uninstall-server: ## remove the files installed by install-server, but keep options and data
 	$(PLACE) remove server
 
-desktop: ## build the desktop prompt; installs libgtk-4-dev if it is missing
+desktop: ## build the desktop prompt and the settings; installs libgtk-4-dev if it is missing
 	@scripts/setup --desktop
 	$(SWIFT) build -c $(CONFIG) $(DESKTOP_BUILD_FLAGS) --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-prompt
+	$(SWIFT) build -c $(CONFIG) $(DESKTOP_BUILD_FLAGS) --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-settings
 	$(PROMPT_WAIT) -o $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt-wait
 
-test-desktop: ## test the desktop prompt on a separate screen, with the real service
+test-desktop: ## test the desktop prompt and the settings on a separate screen, with the real service
 	@scripts/setup --test-desktop
 	$(SWIFT) build --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-prompt
+	$(SWIFT) build --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-settings
 	$(PROMPT_WAIT) -o $(DESKTOP_BUILD)/debug/whorl-prompt-wait
 	$(DEBUG_BUILD) --product whorl
 	$(DEBUG_BUILD) --product whorld
@@ -482,11 +484,11 @@ test-desktop: ## test the desktop prompt on a separate screen, with the real ser
 pictures: test-desktop ## create the README's pictures from the running programs; for the kiosk's, first run make kiosk
 	scripts/pictures $(DESKTOP_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
 
-install-desktop: ## install the desktop prompt, which starts with each session
-	@test -x $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt || { echo "Run make desktop first." >&2; exit 1; }
+install-desktop: ## install the desktop prompt, which starts with each session, and the settings
+	@test -x $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt -a -x $(DESKTOP_BUILD)/$(CONFIG)/whorl-settings || { echo "Run make desktop first." >&2; exit 1; }
 	$(PLACE) install desktop
 
-uninstall-desktop: ## remove the desktop prompt
+uninstall-desktop: ## remove the desktop prompt and the settings
 	$(PLACE) remove desktop
 
 # --- the kiosk, a sample: Docs/Kiosk.md -----------------------------------------------------------------------------------

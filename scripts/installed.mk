@@ -39,10 +39,14 @@ lib      link  libwhorl.so.1                                 $(LIBDIR)/libwhorl.
 lib      644   Library/Headers/whorl.h                       $(INCLUDEDIR)/whorl.h
 lib      644   Library/deploy/whorl.pc.in                    $(LIBDIR)/pkgconfig/whorl.pc
 
-# Users can run these two programs but not read them. The kernel therefore protects their memory from the user's other
+# Users can run these programs but not read them. The kernel therefore protects their memory from the user's other
 # programs, from the first instruction.
 desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt-wait  $(LIBEXECDIR)/whorl-prompt-wait
 desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt       $(LIBEXECDIR)/whorl-prompt
+desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-settings     $(BINDIR)/whorl-settings
+desktop  644   Desktop/deploy/whorl-settings.desktop.in      $(PREFIX)/share/applications/whorl-settings.desktop
+desktop  644   Desktop/deploy/whorl-settings.svg             $(PREFIX)/share/icons/hicolor/scalable/apps/whorl-settings.svg
+desktop  644   Desktop/deploy/io.whorl.settings.metainfo.xml $(PREFIX)/share/metainfo/io.whorl.settings.metainfo.xml
 desktop  644   systemd/whorl-prompt.service.in               $(USERUNITDIR)/whorl-prompt.service
 desktop  644   systemd/whorl-prompt.desktop.in               $(AUTOSTARTDIR)/whorl-prompt.desktop
 

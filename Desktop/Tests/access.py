@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 
+PROGRAMS = ("whorl-prompt", "whorl-settings")
 CONTAINERS = ("application", "dialog", "panel", "push button", "password text")
 
 
@@ -105,11 +106,11 @@ def main(words):
     desktop = Atspi.get_desktop(0)
     programs = [desktop.get_child_at_index(index) for index in range(desktop.get_child_count())]
     for program in programs:
-        if program.get_name() != "whorl-prompt":
+        if program.get_name() not in PROGRAMS:
             continue
         for part in found(program):
             if words[:1] == ["press"]:
-                if part.get_role_name() == "push button" and part.get_name() == words[1]:
+                if part.get_role_name() in ("push button", "toggle button") and part.get_name() == words[1]:
                     Atspi.Action.do_action(part.get_action_iface(), 0)
                     print("pressed")
                     return

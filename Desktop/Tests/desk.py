@@ -20,6 +20,7 @@ import service
 import whorl_client
 
 WHORL, PROMPT = os.environ["WHORL"], os.environ["WHORL_PROMPT"]
+SETTINGS = str(pathlib.Path(PROMPT).with_name("whorl-settings"))
 SOCKET = "/run/whorl/io.whorl"
 NOBODY = 65534
 
@@ -37,7 +38,8 @@ def until(condition, what, seconds=30):
 class Screen:
     """A screen of X11, in memory, with a keyboard."""
 
-    def __init__(self):
+    def __init__(self, program="whorl-prompt"):
+        self.program = program
         read, write = os.pipe()
         # Without -noreset it starts over when its last client has left, and refuses one that comes in that moment.
         self.server = subprocess.Popen(
@@ -58,8 +60,8 @@ class Screen:
         return subprocess.run(["xdotool", *words], capture_output=True, text=True, env=environment)
 
     def windows(self):
-        """Returns the prompts that are shown."""
-        return self.tool("search", "--onlyvisible", "--class", "whorl-prompt").stdout.split()
+        """Returns the program's windows that are shown."""
+        return self.tool("search", "--onlyvisible", "--class", self.program).stdout.split()
 
     def window(self):
         return until(self.windows, "a window")[-1]
@@ -214,6 +216,18 @@ def end(process, seconds=60):
     out, err = process.communicate(timeout=seconds)
     lines = out.decode().splitlines()
     return process.returncode, json.loads(lines[-1]) if lines else err.decode()
+
+
+class Settings:
+    """whorl-settings, with its window."""
+
+    def __init__(self, screen, **variables):
+        self.process = subprocess.Popen([SETTINGS], env={**os.environ, **screen.variables(), **variables})
+        until(lambda: "Fingerprints" in access.names() or variables and access.names(), "the settings")
+
+    def close(self):
+        self.process.kill()
+        self.process.wait(30)
 
 
 class Agent:

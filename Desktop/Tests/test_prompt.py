@@ -300,5 +300,6 @@ if __name__ == "__main__":
     else:
         from test_rest import *
         from test_screens import *
+        from test_settings import Fingers, Keyboard, Looks, OtherPages, Passcode, WithoutService
 
         unittest.main(verbosity=2, warnings="ignore")

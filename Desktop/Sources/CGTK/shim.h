@@ -64,3 +64,8 @@ static inline GtkWidget *whorl_label_with_role(GtkAccessibleRole role) {
 static inline GtkWidget *whorl_drawing_with_role(GtkAccessibleRole role) {
     return GTK_WIDGET(g_object_new(GTK_TYPE_DRAWING_AREA, "accessible-role", role, NULL));
 }
+
+// The property exists only on the class, without a function that sets it.
+static inline void whorl_set_placeholder(GtkWidget *field, const char *text) {
+    g_object_set(field, "placeholder-text", text, NULL);
+}

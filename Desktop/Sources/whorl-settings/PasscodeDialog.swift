@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGTK
+import PromptWindows
+import WhorlSecretMemory
+import WhorlService
+import WhorlSupport
+
+/// The dialog that asks for a new passcode.
+@MainActor
+enum PasscodeDialog {
+    /// Asks for a new passcode twice.
+    ///
+    /// - Parameters:
+    ///   - window: The window behind the dialog.
+    ///   - isFirst: Whether no passcode is set yet.
+    ///   - entered: Called with the passcode; not called if the user cancels.
+    static func ask(
+        over window: Widget,
+        isFirst: Bool,
+        then entered: @escaping @MainActor @Sendable (SecretBox) -> Void
+    ) {
+        let title = isFirst ? translated("Set a passcode") : translated("Change the passcode")
+        let dialog = Dialog(title, over: window)
+        let (new, again) = (field("New passcode"), field("Repeat passcode"))
+        let status = Build.status()
+        let submit: Build.Action = {
+            // Both fields are cleared, also if the passcodes are refused.
+            let typed = new.takePasscode()
+            let repeated = again.takePasscode()
+            guard let first = typed, first.count >= PasscodeSize.allowed.lowerBound else {
+                let least = String(PasscodeSize.allowed.lowerBound)
+                Build.set(status, translated("Use at least %1$@ characters.", with: least))
+                _ = gtk_widget_grab_focus(new)
+                return
+            }
+            guard let second = repeated, SecretBytes.areEqual(first, second) else {
+                Build.set(status, translated("The passcodes are different."))
+                _ = gtk_widget_grab_focus(new)
+                return
+            }
+            dialog.close()
+            entered(SecretBox(first))
+        }
+        connectSignal(new, "activate") { _ = gtk_widget_grab_focus(again) }
+        connectSignal(again, "activate", submit)
+        let set = Build.button(isFirst ? translated("Set") : translated("Change"), submit)
+        dialog.present([new, again, status], buttons: [set], focus: new)
+    }
+
+    private static func field(_ name: String) -> Widget {
+        let field: Widget = gtk_password_entry_new()
+        gtk_password_entry_set_show_peek_icon(OpaquePointer(field), 1)
+        whorl_set_placeholder(field, translated(name))
+        whorl_set_accessible_label(field, translated(name))
+        return field
+    }
+}
