@@ -246,7 +246,7 @@ class Agent:
         return self.log.read()
 
     def registered(self, times=1):
-        until(lambda: self.said().count("shown here") >= times or self.process.poll() is not None, "the registration")
+        until(lambda: self.said().count("Showing this session's prompts") >= times or self.process.poll() is not None, "the registration")
         assert self.process.poll() is None, self.said()
 
     def isResting(self):

@@ -48,7 +48,7 @@ class Resting(unittest.TestCase):
             self.touched(self.ask())
         agent.rests()
         # It was registered once: the process and its registration have stayed.
-        self.assertEqual(agent.said().count("shown here"), 1)
+        self.assertEqual(agent.said().count("Showing this session's prompts"), 1)
         self.assertIsNone(agent.process.poll())
 
     def test_no_prompt_is_lost_between_the_two_programs(self):
@@ -57,7 +57,7 @@ class Resting(unittest.TestCase):
             # Around the moment at which the window's program leaves.
             time.sleep(0.9 + 0.03 * number)
             self.touched(self.ask())
-        self.assertEqual(agent.said().count("shown here"), 1)
+        self.assertEqual(agent.said().count("Showing this session's prompts"), 1)
 
     def test_touch_before_the_window_is_there_counts(self):
         self.start().rests()

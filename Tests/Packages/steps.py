@@ -354,7 +354,7 @@ def step_window_asks_for_the_touch_and_leaves_memory_afterwards():
         preexec_fn=lambda: sit("owner"), stderr=subprocess.PIPE, text=True,
     )
     try:
-        assert any("shown here" in line for line in agent.stderr)
+        assert any("Showing this session's prompts" in line for line in agent.stderr)
         until(lambda: subprocess.run(["pgrep", "-x", "whorl-prompt-wa"]).returncode == 0)
         asking = start("secret", "get", "wifi")
         until(lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--class", "whorl-prompt"], env={"DISPLAY": ":7"}).returncode == 0)
