@@ -83,6 +83,19 @@ class Screen:
         environment = {**os.environ, **self.variables()}
         subprocess.run(["import", "-window", self.window(), str(path)], check=True, env=environment)
 
+    def pixels(self, x, y, width, height):
+        """Returns a part of the window as rows of colors; in less than a frame."""
+        from Xlib import X, display
+
+        connection = display.Display(self.name)
+        try:
+            window = connection.create_resource_object("window", int(self.window()))
+            data = window.get_image(x, y, width, height, X.ZPixmap, 0xFFFFFFFF).data
+        finally:
+            connection.close()
+        colors = [tuple(data[index + 2 : None if index == 0 else index - 1 : -1]) for index in range(0, len(data), 4)]
+        return [colors[row * width : (row + 1) * width] for row in range(height)]
+
     def close(self):
         self.server.kill()
         self.server.wait()

@@ -41,8 +41,12 @@ def enrolling(test, finger):
 
 class Guidance(unittest.TestCase):
     def test_reader_that_is_pressed_asks_for_one_part_of_the_finger_after_the_other(self):
-        parts = ("middle of your fingertip", "tip of your finger", "left side", "right side", "lower part")
-        for number, part in enumerate(parts):
+        # Each with the place of its spot in the drawing.
+        parts = {
+            "middle of your fingertip": (0.5, 0.54), "tip of your finger": (0.5, 0.25), "left side": (0.25, 0.54),
+            "right side": (0.75, 0.54), "lower part": (0.5, 0.79),
+        }
+        for number, (part, place) in enumerate(parts.items()):
             with self.subTest(part):
                 touches = f"touch right-index*{number}," if number else ""
                 self.screen, service = Screen(), Service(f"mock:{touches}hang")
@@ -50,11 +54,62 @@ class Guidance(unittest.TestCase):
                     process = enrolling(self, "right-index-finger")
                     shows(part)
                     shows(f"Fingerprint, {number * 20} percent")
+                    for found, expected in zip(self.spot(), place):
+                        self.assertAlmostEqual(found, expected, delta=0.06)
                     process.kill()
                     process.wait()
                 finally:
                     service.close()
                     self.screen.close()
+
+
+    def spot(self):
+        """Returns the middle of the light blue spot, as fractions of the drawing."""
+        drawing = next(part for part in parts() if part.role == "image")
+        rows = self.screen.pixels(drawing.x, drawing.y, drawing.width, drawing.height)
+        places = [
+            (x, y) for y, row in enumerate(rows) for x, (red, green, blue) in enumerate(row) if blue > 200 and 100 < red < 200
+        ]
+        self.assertTrue(places)
+        return [sum(place[axis] for place in places) / len(places) / drawing.width for axis in (0, 1)]
+
+
+class Drawing(unittest.TestCase):
+    """The drawing of a prompt, which moves after a miss."""
+
+    def frames(self, **variables):
+        """Returns the number of different pictures of the drawing within a second of a touch that is not recognized."""
+        agent = Agent(self.screen, self.service, **variables)
+        asking = whorl("evaluate", "--reason", "unlock the vault")
+        try:
+            drawing = next(iter(until(lambda: [part for part in parts() if part.role == "image"], "the drawing")))
+            box = (drawing.x, drawing.y, drawing.width, drawing.height)
+            seen, laying = set(), threading.Thread(target=self.service.lay, args=("left",))
+            laying.start()
+            deadline = time.monotonic() + 3
+            while time.monotonic() < deadline:
+                seen.add(str(self.screen.pixels(*box)))
+            laying.join()
+            shows("Not recognized")
+            # A match gives the tries back.
+            self.service.lay("right", asking=asking)
+            self.assertEqual(end(asking)[0], 0)
+            return len(seen)
+        finally:
+            agent.close()
+
+    def test_drawing_moves_after_a_miss_unless_animations_are_off(self):
+        self.screen, self.service = Screen(), Service()
+        self.addCleanup(self.screen.close)
+        self.addCleanup(self.service.close)
+        enrolling = whorl("enroll", "right-index-finger")
+        self.service.lay("right", 6, asking=enrolling)
+        self.assertEqual(end(enrolling)[0], 0)
+        self.assertGreater(self.frames(), 3)
+        configuration = self.service.folder / "configuration"
+        (configuration / "gtk-4.0").mkdir(parents=True)
+        (configuration / "gtk-4.0/settings.ini").write_text("[Settings]\ngtk-enable-animations=0\n")
+        self.assertEqual(self.frames(XDG_CONFIG_HOME=str(configuration)), 1)
 
 
 class Prompts(unittest.TestCase):

@@ -69,3 +69,10 @@ static inline GtkWidget *whorl_drawing_with_role(GtkAccessibleRole role) {
 static inline void whorl_set_placeholder(GtkWidget *field, const char *text) {
     g_object_set(field, "placeholder-text", text, NULL);
 }
+
+// Returns 0 if the desktop's settings turn animations off.
+static inline int whorl_animates(void) {
+    gboolean animates = FALSE;
+    g_object_get(gtk_settings_get_default(), "gtk-enable-animations", &animates, NULL);
+    return animates;
+}

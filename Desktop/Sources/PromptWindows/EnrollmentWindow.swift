@@ -97,12 +97,13 @@ package final class EnrollmentWindow {
         switch outcome {
         case .success:
             isStored = true
-            window?.end(translated("Enrolled."))
+            window?.end(translated("Enrolled."), isEnrolled: true)
         case .failure(let failure):
             // A user who canceled needs no message.
             guard failure.code != .userCancel, failure.code != .appCancel else { return end() }
             if window == nil { open(PromptContent(enrolling: finger, .hardware, .press)) }
-            window?.end([failure.message, failure.recovery].map { translated($0) }.joined(separator: " "))
+            let sentences = [failure.message, failure.recovery].map { translated($0) }
+            window?.end(sentences.joined(separator: " "), isEnrolled: isStored)
         }
         cancel = { self.end() }
         onMainThread(after: Self.result) { self.end() }

@@ -18,9 +18,12 @@ struct PromptContent: Sendable {
     /// Whether a passcode can be submitted now.
     private(set) var takesPasscode = true
     private(set) var isOver = false
+    /// Whether the touch or the passcode was accepted, or the finger was enrolled.
+    private var hasSucceeded = false
+    private var isEnrollment = false
     /// During an enrollment: the requested part of the finger, the result of the test touches, and whether the last
     /// press showed the same part as an earlier one.
-    private(set) var area: FingerArea?
+    private var area: FingerArea?
     private var tested: String?
     private var wasAlike = false
 
@@ -45,6 +48,7 @@ struct PromptContent: Sendable {
             scanType: scanType
         )
         self.init(prompt, count: 1)
+        isEnrollment = true
     }
 
     /// The requesting program: the id of a confined program or the program's own name, each marked as such.
@@ -75,6 +79,11 @@ struct PromptContent: Sendable {
             "%d prompts of this program in the last minute.",
             count: count
         )
+    }
+
+    /// The content of the drawing.
+    var picture: PromptPicture {
+        isOver && hasSucceeded ? .check : .ridges(filled: isEnrollment ? filled : 1, area)
     }
 
     /// Shows the passcode field.
@@ -114,7 +123,8 @@ struct PromptContent: Sendable {
     /// Ends an enrollment.
     ///
     /// The result of the test touches remains.
-    mutating func endEnrollment(_ message: String) {
+    mutating func endEnrollment(_ message: String, isEnrolled: Bool) {
+        hasSucceeded = isEnrolled
         end(DisplayText.clean(message, limit: 200))
         hint = tested ?? ""
     }
@@ -140,7 +150,7 @@ struct PromptContent: Sendable {
         case .wrongPasscode, .throttled: (takesPasscode, hint) = (true, message ?? hint)
         case .passcodeEnded: (showsPasscode, hint) = (false, message ?? hint)
         case .matched, .verified:
-            filled = 1
+            (filled, hasSucceeded) = (1, true)
             end(message)
         case .ended: end(message)
         }

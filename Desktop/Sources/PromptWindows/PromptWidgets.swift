@@ -125,6 +125,8 @@ struct PromptWidgets {
         gtk_window_present(window.of(GtkWindow.self))
     }
 
+    func shake() { Shake.begin(drawing) }
+
     func focusPasscode() { _ = gtk_widget_grab_focus(passcode) }
 
     func destroy() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CGTK
-import WhorlFingerprint
 import WhorlSecretMemory
 import WhorlService
 
@@ -67,6 +66,7 @@ final class PromptWindow {
         let tookPasscode = content.showsPasscode && content.takesPasscode
         content.apply(update)
         draw()
+        if case .noMatch = update { widgets.shake() }
         // A field that is temporarily disabled, such as during a comparison, loses the focus.
         if content.showsPasscode, content.takesPasscode, !tookPasscode { widgets.focusPasscode() }
     }
@@ -78,15 +78,13 @@ final class PromptWindow {
     }
 
     /// Shows the result of an enrollment.
-    func end(_ message: String) {
-        content.endEnrollment(message)
+    func end(_ message: String, isEnrolled: Bool) {
+        content.endEnrollment(message, isEnrolled: isEnrolled)
         draw()
     }
 
-    /// The filled part of the fingerprint.
-    var filled: Double { content.filled }
-    /// The part of the finger that the user is to show.
-    var area: FingerArea? { content.area }
+    /// The content of the drawing.
+    var picture: PromptPicture { content.picture }
 
     func cancel() { press(.cancel) }
     func refuse() { press(.refuse) }
