@@ -355,6 +355,6 @@ if __name__ == "__main__":
     else:
         from test_rest import *
         from test_screens import *
-        from test_settings import Fingers, Keyboard, Looks, OtherPages, Passcode, WithoutService
+        from test_settings import Fingers, FingersOnWayland, Keyboard, Looks, OtherPages, Passcode, WithoutService
 
         unittest.main(verbosity=2, warnings="ignore")

@@ -4,11 +4,12 @@
 import os
 import pathlib
 import shutil
+import tempfile
 import unittest
 
 import access
 from access import names, press
-from desk import Screen, Service, Settings, end, until, whorl
+from desk import Agent, Screen, Service, Settings, WaylandScreen, end, until, whorl
 from picture import Picture, luminance
 from test_screens import CONTRAST, KINDS
 
@@ -29,13 +30,16 @@ class Window(unittest.TestCase):
     """A window that is opened for each test, for an owner with one finger."""
 
     def setUp(self):
-        self.screen, self.service = Screen("whorl-settings"), Service()
+        self.screen, self.service = self.make_screen(), Service()
         self.addCleanup(self.screen.close)
         self.addCleanup(self.service.close)
         self.enroll("right-index-finger", "right")
         self.settings = Settings(self.screen)
         self.addCleanup(self.settings.close)
         shows("Right index finger")
+
+    def make_screen(self):
+        return Screen("whorl-settings")
 
     def enroll(self, name, finger, touch=None):
         enrolling = whorl("enroll", name)
@@ -148,6 +152,18 @@ class Fingers(Window):
         shows("This is the right index finger, not the left thumb.")
 
 
+    def test_agent_of_the_session_shows_the_prompts(self):
+        agent = Agent(self.screen, self.service)
+        self.addCleanup(agent.close)
+        press("Which Finger Is This?")
+        shows("test a finger")
+        found = self.screen.tool("search", "--onlyvisible", "--class", "whorl-prompt").stdout.split()
+        self.assertEqual(len(found), 1)
+        self.assertEqual(len(self.screen.windows()), 1)
+        self.service.lay("right")
+        shows("Matched: right index finger.")
+
+
 class Passcode(Window):
     def test_passcode_is_set_changed_and_removed(self):
         press("Passcode")
@@ -214,6 +230,35 @@ class OtherPages(Window):
         shows("The TPM is simulated.")
         shows("Fingers are not locked out.")
 
+
+
+    def test_lockout_is_ended_with_the_passcode(self):
+        self.set_passcode()
+        for touches in (3, 2):
+            asking = whorl("evaluate", "--reason", "unlock the vault", "--policy", "biometrics")
+            self.service.lay("left", touches, asking=asking)
+            self.assertNotEqual(end(asking)[0], 0)
+        press("Reader and TPM")
+        shows("Too many failed attempts; fingerprints are locked out.")
+        press("Verify Passcode…")
+        shows("end the lockout")
+        self.screen.type(PASSCODE)
+        self.screen.press("Return")
+        shows("Fingers are not locked out.")
+
+
+class FingersOnWayland(Fingers):
+    """The window in a session of Wayland, by a screen reader."""
+
+    def make_screen(self):
+        folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder, True)
+        return WaylandScreen(folder)
+
+    # These need a keyboard.
+    test_finger_is_added_with_a_name_after_a_touch = None
+    # An agent is found by its window on X11.
+    test_agent_of_the_session_shows_the_prompts = None
 
 
 class WithoutService(unittest.TestCase):

@@ -41,7 +41,10 @@ extension AuditEntry {
         "rowsAdded": "Keychain items changed.", "rowsChanged": "Keychain items changed.",
         "rowsDeleted": "Keychain items changed.",
         "keyringOn": "Keyring turned on.", "keyringOff": "Keyring turned off.",
-        "readerTested": "Reader tested.", "vaultReset": "All items deleted.",
+        "readerTested": "Reader tested.", "readerTried": "Reader tested.",
+        "readerReconciled": "Reader tested.",
+        "itemPrepared": "TPM set up.", "vaultProvisioned": "TPM set up.",
+        "vaultResealed": "Items bound to the current boot measurements.", "vaultReset": "All items deleted.",
     ]
 
     /// An error's sentence, or the entry as it is in the log.

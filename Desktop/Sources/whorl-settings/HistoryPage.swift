@@ -16,7 +16,7 @@ final class HistoryPage: Page {
 
     init(_ session: Session) {
         self.session = session
-        widget = Build.page([status, list])
+        widget = Build.page([list, status])
     }
 
     func reload() {
