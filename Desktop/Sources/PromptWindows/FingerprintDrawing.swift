@@ -138,10 +138,15 @@ struct DrawingColors {
     init(of widget: Widget) {
         let style = gtk_widget_get_style_context(widget)
         gtk_style_context_get_color(style, &ink)
-        // libadwaita's name, and that of GTK's own themes.
-        for name in ["accent_color", "theme_selected_bg_color"]
-        where gtk_style_context_lookup_color(style, name, &accent) != 0 { return }
-        accent = ink
+        if gtk_style_context_lookup_color(style, "accent_color", &accent) != 0 { return }
+        // GTK's own themes have no color for accented text. The one of selections is too dark on a dark background.
+        guard gtk_style_context_lookup_color(style, "theme_selected_bg_color", &accent) != 0 else {
+            accent = ink
+            return
+        }
+        accent.red = (accent.red + 2 * ink.red) / 3
+        accent.green = (accent.green + 2 * ink.green) / 3
+        accent.blue = (accent.blue + 2 * ink.blue) / 3
     }
 
     func use(_ color: GdkRGBA, alpha: Double, on cairo: OpaquePointer) {
