@@ -232,6 +232,24 @@ class OtherPages(Window):
 
 
 
+    def test_keyring_is_turned_on_and_off_with_a_touch(self):
+        press("Use It For")
+        shows("A login by touch does not unlock the keyring.")
+        shows("sudo whorl pam add sudo")
+        press("Turn On: Keyring")
+        shows("Unlocks your keyring when you log in by touch.")
+        press("Cancel")
+        hides("Unlocks your keyring when you log in by touch.")
+        self.assertEqual(end(whorl("keyring"))[1]["result"]["keyring"], "off")
+        press("Turn On: Keyring")
+        shows("Unlocks your keyring when you log in by touch.")
+        self.service.lay("right")
+        shows("Log in with your password once.")
+        press("Turn Off: Keyring")
+        shows("Stops unlocking your keyring when you log in by touch.")
+        self.service.lay("right")
+        shows("A login by touch does not unlock the keyring.")
+
     def test_lockout_is_ended_with_the_passcode(self):
         self.set_passcode()
         for touches in (3, 2):
@@ -266,7 +284,7 @@ class WithoutService(unittest.TestCase):
         screen = Screen("whorl-settings")
         self.addCleanup(screen.close)
         self.addCleanup(Settings(screen).close)
-        for page in ("Fingers", "Passcode", "History", "Reader and TPM"):
+        for page in ("Fingers", "Passcode", "Use It For", "History", "Reader and TPM"):
             press(page)
             shows("The service whorld does not respond")
 
@@ -274,15 +292,16 @@ class WithoutService(unittest.TestCase):
 class Keyboard(Window):
     def test_keys_alone_reach_each_page_and_close_dialogs(self):
         # The switcher's buttons come first.
-        for page, text in (("Passcode", "No passcode is set."), ("History", "Enrolled."), ("Reader and TPM", "The service is running.")):
+        for text in (
+            "No passcode is set.", "A login by touch does not unlock the keyring.", "Enrolled.", "The service is running.",
+        ):
             self.screen.press("Tab", "space")
             shows(text)
-        self.screen.press("Tab", "space")
         self.screen.press("shift+Tab", "shift+Tab", "shift+Tab", "shift+Tab", "space")
         shows("Delete…: Right index finger")
 
     def test_keys_alone_test_and_delete_a_finger(self):
-        self.screen.press("Tab", "Tab", "Tab", "Tab", "space")
+        self.screen.press("Tab", "Tab", "Tab", "Tab", "Tab", "space")
         shows("test a finger")
         self.screen.press("Escape")
         hides("test a finger")
@@ -307,8 +326,8 @@ class Keyboard(Window):
 class Looks(unittest.TestCase):
     """Each page in each style, language and scale: nothing is cut off or overlaps, and each text can be read."""
 
-    # The titles of the pages' buttons are the first four.
-    PAGES = 4
+    # The titles of the pages' buttons come first.
+    PAGES = 5
 
     @classmethod
     def setUpClass(cls):

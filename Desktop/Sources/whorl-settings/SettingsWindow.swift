@@ -37,7 +37,8 @@ final class SettingsWindow {
         showPrompts(over: window)
         let session = Session()
         pages = [
-            FingersPage(session, window), PasscodePage(session, window), HistoryPage(session),
+            FingersPage(session, window), PasscodePage(session, window), UsePage(session),
+            HistoryPage(session),
             HealthPage(session),
         ]
         let frame = window.of(GtkWindow.self)
