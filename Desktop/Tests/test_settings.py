@@ -62,7 +62,7 @@ class Fingers(Window):
         press("Add a Finger…")
         shows("Which finger do you want to add?")
         # The first field; Cancel has the focus.
-        self.screen.press("shift+Tab", *["shift+Tab"] * 9)
+        self.screen.press(*["shift+Tab"] * 11)
         self.screen.type("Spare")
         press("Left thumb")
         shows("Changes the enrolled fingers.")
@@ -360,33 +360,45 @@ class Looks(unittest.TestCase):
         settings = Settings(self.screen, LOCPATH=str(self.locales), **KINDS[kind])
         try:
             until(lambda: "The good hand" in names(), "the finger")
-            buttons = [part.name for part in access.parts() if part.role == "push button"]
+            buttons = self.buttons()
             for number, page in enumerate(buttons[: self.PAGES]):
                 press(page)
                 self.page_looks_right(kind, number)
-            press(buttons[0])
-            until(lambda: "The good hand" in names(), "the finger")
-            opened = [name for name in names() if name.endswith(": The good hand")][-1]
-            press(opened)
-            self.dialog_looks_right(kind)
+            # The buttons that open a dialog, counted from the end of the page: add, change the passcode, delete.
+            for dialog, (page, place) in {"add": (0, -2), "passcode": (1, -2), "delete": (0, -3)}.items():
+                press(buttons[page])
+                # In this page, not in the one before; only the first one names the finger.
+                until(lambda: ("The good hand" in names()) == (page == 0), "the page")
+                self.at_rest()
+                press(self.buttons()[place])
+                self.dialog_looks_right(kind, dialog)
+                self.screen.press("Escape")
+                until(lambda: not any(part.role == "dialog" for part in access.parts()), "the dialog's end")
         finally:
             settings.close()
 
+    def at_rest(self):
+        """Returns the parts of the window once they do not change any more."""
+        steady = []
+        until(lambda: steady == access.parts() or steady.clear() or steady.extend(access.parts()), "the window at rest")
+        return steady
+
+    def buttons(self):
+        return [part.name for part in access.parts() if part.role == "push button"]
+
     def page_looks_right(self, kind, number):
         until(lambda: len([part for part in access.texts() if part.name.strip()]) > self.PAGES, "the page")
-        steady = []
-        until(lambda: steady == access.parts() or steady.clear() or steady.extend(access.parts()), "the page at rest")
+        steady = self.at_rest()
         frame = next(part for part in steady if part.role == "frame")
         path = self.folder / f"settings-{kind}-{number}.png"
         self.screen.picture(path)
         self.readable(kind, frame, [part for part in steady if part.role in READ], path)
 
-    def dialog_looks_right(self, kind):
+    def dialog_looks_right(self, kind, name):
         until(lambda: any(part.role == "dialog" for part in access.parts()), "the dialog")
-        steady = []
-        until(lambda: steady == access.parts() or steady.clear() or steady.extend(access.parts()), "the dialog at rest")
+        steady = self.at_rest()
         start = next(index for index, part in enumerate(steady) if part.role == "dialog")
-        path = self.folder / f"settings-{kind}-dialog.png"
+        path = self.folder / f"settings-{kind}-{name}.png"
         self.screen.picture(path)
         self.readable(kind, steady[start], [part for part in steady[start:] if part.role in READ], path)
 

@@ -346,6 +346,7 @@ while os.path.exists("/tmp/agent"):
 
 def step_window_asks_for_the_touch_and_leaves_memory_afterwards():
     assert "Exec=/usr/libexec/whorl/whorl-prompt\n" in pathlib.Path("/etc/xdg/autostart/whorl-prompt.desktop").read_text()
+    assert "Exec=/usr/bin/whorl-settings\n" in pathlib.Path("/usr/share/applications/whorl-settings.desktop").read_text()
     screen = subprocess.Popen(["Xvfb", ":7", "-nolisten", "tcp", "-noreset"], stderr=subprocess.DEVNULL)
     pathlib.Path("/tmp/agent").touch()
     spy = subprocess.Popen(command("owner", "python3", "-c", SPYING))

@@ -65,11 +65,6 @@ static inline GtkWidget *whorl_drawing_with_role(GtkAccessibleRole role) {
     return GTK_WIDGET(g_object_new(GTK_TYPE_DRAWING_AREA, "accessible-role", role, NULL));
 }
 
-// The property exists only on the class, without a function that sets it.
-static inline void whorl_set_placeholder(GtkWidget *field, const char *text) {
-    g_object_set(field, "placeholder-text", text, NULL);
-}
-
 // Returns 0 if the desktop's settings turn animations off.
 static inline int whorl_animates(void) {
     gboolean animates = FALSE;

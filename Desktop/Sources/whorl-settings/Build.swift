@@ -102,6 +102,14 @@ enum Build {
         return row
     }
 
+    /// Returns a field with its name above it.
+    ///
+    /// Themes draw the names inside of empty fields with too little contrast.
+    static func field(_ name: String, _ field: Widget) -> Widget {
+        whorl_set_accessible_label(field, name)
+        return box(GTK_ORIENTATION_VERTICAL, spacing: 4, [label(name), field])
+    }
+
     /// Creates an empty list.
     static func list() -> Widget {
         let list: Widget = gtk_list_box_new()

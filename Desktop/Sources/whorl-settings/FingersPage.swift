@@ -73,7 +73,7 @@ final class FingersPage: Page {
     private func choose() {
         guard !isBusy else { return }
         let enrolled = Set(fingers.map(\.finger))
-        FingerChoice.ask(over: window, except: enrolled) { [weak self] finger in self?.enroll(finger) }
+        FingerChoice.ask(over: window, marking: enrolled) { [weak self] finger in self?.enroll(finger) }
     }
 
     private func enroll(_ finger: NewFinger) {

@@ -22,7 +22,7 @@ enum PasscodeDialog {
     ) {
         let title = isFirst ? translated("Set a passcode") : translated("Change the passcode")
         let dialog = Dialog(title, over: window)
-        let (new, again) = (field("New passcode"), field("Repeat passcode"))
+        let (new, again) = (field(), field())
         let status = Build.status()
         let submit: Build.Action = {
             // Both fields are cleared, also if the passcodes are refused.
@@ -45,14 +45,19 @@ enum PasscodeDialog {
         connectSignal(new, "activate") { _ = gtk_widget_grab_focus(again) }
         connectSignal(again, "activate", submit)
         let set = Build.button(isFirst ? translated("Set") : translated("Change"), submit)
-        dialog.present([new, again, status], buttons: [set], focus: new)
+        dialog.present(
+            [
+                Build.field(translated("New passcode"), new),
+                Build.field(translated("Repeat passcode"), again), status,
+            ],
+            buttons: [set],
+            focus: new
+        )
     }
 
-    private static func field(_ name: String) -> Widget {
+    private static func field() -> Widget {
         let field: Widget = gtk_password_entry_new()
         gtk_password_entry_set_show_peek_icon(OpaquePointer(field), 1)
-        whorl_set_placeholder(field, translated(name))
-        whorl_set_accessible_label(field, translated(name))
         return field
     }
 }
