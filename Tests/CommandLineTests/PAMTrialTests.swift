@@ -22,7 +22,9 @@ import Testing
         text = "auth include \(folder)/common-auth\n"
         try text.write(toFile: "\(folder)/sudo", atomically: false, encoding: .utf8)
         // A module that checks passwords goes by its name; this one checks what the test says.
-        let module = program.home + "/pam_unix.so"
+        let modules = program.home + "/security"
+        try FileManager.default.createDirectory(atPath: modules, withIntermediateDirectories: false)
+        let module = modules + "/pam_unix.so"
         let places = ["x86_64-linux-gnu/security", "aarch64-linux-gnu/security", "security"].map {
             "/usr/lib/\($0)/pam_exec.so"
         }

@@ -196,15 +196,14 @@ struct PAMLine {
         return words[2]
     }
 
-    /// The module's file name; with its folder, if that is not one of the system's.
+    /// The module's file name; with its path, if it is not in one of PAM's folders.
+    ///
+    /// Their name is `security` everywhere, such as `/usr/lib/x86_64-linux-gnu/security` or, on NixOS, below `/nix/store`.
     var module: String? {
         guard wholeFile == nil, words.count > 2 else { return nil }
         let parts = words[2].split(separator: "/")
-        guard words[2].hasPrefix("/") else { return parts.last.map(String.init) }
-        // As in `/usr/lib/x86_64-linux-gnu/security` and `/lib64/security`.
-        let folder = parts.dropLast()
-        let isOfSystem = folder.last == "security" && ["lib", "lib64", "usr"].contains(folder.first ?? "")
-        return isOfSystem ? parts.last.map(String.init) : words[2]
+        let isOfPAM = !words[2].hasPrefix("/") || parts.dropLast().last == "security"
+        return isOfPAM ? parts.last.map(String.init) : words[2]
     }
 
     /// Whether the line can make libpam skip later lines.
