@@ -411,7 +411,7 @@ let programs = ["whorl", "whorl-login-http", "whorl-simulate", "whorld"]
 let package = Package(
     name: "whorl",
     products: products.map { .library(name: $0, targets: [$0]) }
-        // What the programs of a desktop need: the service, and the vocabulary of a prompt.
+        // The modules for desktop programs: the service's client and the types of a prompt.
         + [.library(name: "PromptAgent", targets: promptAgent)]
         + (fuzzes ? [] : programs.map { .executable(name: $0, targets: [$0]) }),
     traits: [

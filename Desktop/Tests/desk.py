@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A screen with the real service behind it: Xvfb or cage, whorld with a virtual reader and a simulated TPM, and whorl-prompt.
 
-Runs as root in a mount namespace of its own, where /run/whorl is empty (Desktop/test).
+Requires root and a separate mount namespace with an empty /run/whorl (see Desktop/test).
 """
 
 import json

@@ -378,7 +378,7 @@ class Looks(unittest.TestCase):
             settings.close()
 
     def at_rest(self):
-        """Returns the parts of the window once they do not change any more."""
+        """Waits until the window stops changing, and returns its parts."""
         steady = []
         until(lambda: steady == access.parts() or steady.clear() or steady.extend(access.parts()), "the window at rest")
         return steady

@@ -4,7 +4,7 @@ import WhorlService
 import WhorlSupport
 
 extension AuditEntry {
-    /// What happened, as a sentence in the user's language.
+    /// The entry as a sentence in the user's language.
     ///
     /// Events that this version does not know are shown as they are in the log.
     var sentence: String {

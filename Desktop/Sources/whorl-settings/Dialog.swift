@@ -36,7 +36,7 @@ final class Dialog {
     ///
     /// - Parameters:
     ///   - content: The widgets below the question.
-    ///   - buttons: The buttons besides *Cancel*, whose handlers keep this object while the window exists.
+    ///   - buttons: Additional buttons, next to *Cancel*. Their handlers keep this object alive while the window exists.
     ///   - focus: The widget that receives the first key; `nil` for *Cancel*.
     func present(_ content: [Widget], buttons: [Widget] = [], focus: Widget? = nil) {
         let cancel = Build.button(translated("Cancel")) { self.close() }

@@ -6,7 +6,7 @@ import WhorlService
 
 /// The window's connection to the service, which decides what the user must confirm.
 ///
-/// Prompts are shown by the session's agent; if there is none, by this program.
+/// The session's agent shows prompts. If there is no agent, this program shows them.
 struct Session: Sendable {
     static let application = ApplicationID(rawValue: "io.whorl.settings")
 

@@ -4,7 +4,7 @@ import PromptWindows
 import WhorlService
 import WhorlSupport
 
-/// The page that says what a touch is used for besides programs' own requests.
+/// The page with the system features that accept a touch.
 @MainActor
 final class UsePage: Page {
     let title = translated("Use It For")

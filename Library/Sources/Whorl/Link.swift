@@ -136,7 +136,9 @@ final class Link {
         return true
     }
 
-    /// Removes the memory file with this index and returns it; the caller must close it. -1 if there is none.
+    /// Removes and returns the memory file at this index, or -1 if there is none.
+    ///
+    /// The caller must close it.
     func take(_ place: Int64) -> Int32 {
         guard let place = Int(exactly: place), files.indices.contains(place) else { return -1 }
         let file = files[place]

@@ -73,7 +73,8 @@ struct PAMTouchFile {
 
     /// Deletes the file, after which libpam uses the packaged one again.
     func delete() throws(Failure) {
-        unlink(files.vendorCopy(of: service))
         guard unlink(path) == 0 else { throw .pam("Cannot remove \(path)", errno) }
+        // Only now: with the copy, a second attempt still knows the file.
+        unlink(files.vendorCopy(of: service))
     }
 }
