@@ -37,7 +37,7 @@ struct `One touch, one purpose` {
         .yes, .storedByProgram, .item("bank"), .signIn("bank.example"), .setPasscode, .changePasscode,
         .removePasscode,
         .reseal, .changeFingers,
-        .deleteItem("bank"), .keyring, .keyringOff, .optOut("org.example.test"), .logIn("sudo"),
+        .deleteItem("bank"), .keyring, .keyringOff, .keyringPassword, .openKeyring, .optOut("org.example.test"), .logIn("sudo"),
         .unlockScreen("swaylock"),
     ]
 

@@ -31,11 +31,27 @@ extension LoginMachine {
     /// Types a password at the login, which keeps it if that is wanted.
     @discardableResult
     fileprivate func type(_ password: String, changedOn day: Int? = 20_000) async throws -> Bool {
-        let reply: CallReply<Valued<Bool>> = try await connection().call(
+        try await typed(password, changedOn: day).value
+    }
+
+    /// Types a password at the login, and returns the whole reply.
+    fileprivate func typed(
+        _ password: String,
+        changedOn day: Int? = 20_000
+    ) async throws -> LoginInterface.Kept {
+        let reply: CallReply<LoginInterface.Kept> = try await connection().call(
             LoginInterface.Keep.name,
             LoginInterface.Keep(user: 1000, password: secret(password), changedOn: day)
         )
-        return reply.parameters.value
+        return reply.parameters
+    }
+
+    /// Changes the password, as `passwd` does; an administrator's does not know the old one.
+    fileprivate func changePassword(from old: String?, to new: String?) async throws {
+        let _: CallReply<NoValue> = try await connection().call(
+            LoginInterface.PasswordChanged.name,
+            LoginInterface.PasswordChanged(user: 1000, old: old.map(secret), new: new.map(secret))
+        )
     }
 
     /// Touches the reader at a login, and returns the password that is handed over.
@@ -59,7 +75,8 @@ extension LoginMachine {
             asking
         ) { _ in }
         #expect(reply.parameters.matched == true)
-        let password = reply.parameters.password
+        #expect(reply.parameters.password == nil || reply.parameters.keyringPassword == nil)
+        let password = reply.parameters.password ?? reply.parameters.keyringPassword
         #expect(reply.descriptors.count == (password == nil ? 0 : 1))
         return password?.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }
@@ -116,10 +133,7 @@ struct KeyringTests {
         #expect(try await machine.touch(changedOn: 20_000) == nil, "the old one does not come back")
         #expect(try await machine.type("new", changedOn: 20_001))
         #expect(try await machine.touch(changedOn: 20_001) == "new")
-        let _: CallReply<NoValue> = try await machine.connection().call(
-            LoginInterface.Forget.name,
-            Valued<UInt32>(1000)
-        )
+        try await machine.changePassword(from: "new", to: "newer")
         #expect(try await machine.keyring == .waiting)
         #expect(try await machine.touch(changedOn: 20_001) == nil)
     }
@@ -163,12 +177,7 @@ struct KeyringTests {
         try await machine.turnKeyringOn()
         let refusal = ServiceCallError.refused(ServiceRefusal(LoginRefused.rootAlone))
         await #expect(throws: refusal) { try await machine.type("planted") }
-        await #expect(throws: refusal) {
-            let _: CallReply<NoValue> = try await machine.connection().call(
-                LoginInterface.Forget.name,
-                Valued<UInt32>(1000)
-            )
-        }
+        await #expect(throws: refusal) { try await machine.changePassword(from: nil, to: nil) }
         #expect(try await machine.keyring == .waiting)
     }
 

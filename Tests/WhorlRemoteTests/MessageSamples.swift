@@ -232,6 +232,14 @@ extension MessageSamples {
             + of([ReadKeyringStatus()], KeyringStatus.allCases.map { Valued($0) })
             + asking(consents.map { TurnKeyringOn($0) }, [NoValue()])
             + asking([TurnKeyringOff(consent)], [NoValue()])
+            + asking(
+                [nil, secret("p")].map {
+                    MakeKeyringPassword(loginPassword: $0, hasSheet: true, consent)
+                },
+                [KeyringPassword(secret("k"))]
+            )
+            + asking([OpenKeyring(consent)], [KeyringPassword(secret("k"))])
+            + of([ForgetKeyringPassword(secret("k"))], [NoValue()])
     }
 
     private static func upkeep() throws -> [MessageSample] {
@@ -329,6 +337,8 @@ extension MessageSamples {
         let keep = [nil, 20_000].map {
             LoginInterface.Keep(user: 1000, password: secret("p"), changedOn: $0)
         }
+        let kept = [nil, secret("k")].map { LoginInterface.Kept(value: $0 == nil, keyringPassword: $0) }
+        let changes = [nil, secret("p")].map { LoginInterface.PasswordChanged(user: 1000, old: $0, new: $0) }
         let print = LoginInterface.TakeOver.Print(finger: .leftThumb, driver: "d", number: "n", size: 1)
         let takeOver = LoginInterface.TakeOver(
             user: 1000,
@@ -350,7 +360,7 @@ extension MessageSamples {
             [.init(message: "m"), .init(matched: true), .init(matched: true, password: secret("p"))]
         )
             + of(unlocks, [.init(message: "m"), .init(matched: true)])
-            + of(keep, [Valued(true)]) + of([LoginInterface.Forget(value: 1000)], [NoValue()])
+            + of(keep, kept) + of(changes, [NoValue()])
             + of([takeOver], [Valued(ImportOutcome.allCases)]) + asking(identify, people)
             + of([LoginInterface.Unlock(value: 1000)], [Valued(true)])
             + of([LoginInterface.ListAccounts()], [Valued(accounts)])
@@ -506,7 +516,8 @@ extension MessageSamples {
 
     private static let purposes: [TouchPurpose] = [
         .yes, .storedByProgram, .item("x"), .signIn("x"), .setPasscode, .changePasscode, .removePasscode,
-        .reseal, .changeFingers, .deleteItem("x"), .keyring, .keyringOff, .optOut("x"), .logIn("x"),
+        .reseal, .changeFingers, .deleteItem("x"), .keyring, .keyringOff, .keyringPassword,
+        .openKeyring, .optOut("x"), .logIn("x"),
         .unlockScreen("x"),
     ]
     private static let shownPrompts =

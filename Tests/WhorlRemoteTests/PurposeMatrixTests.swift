@@ -13,7 +13,7 @@ import WhorlSystem
 /// An operation that changes what the owner has, and asks its owner each time.
 private enum Change: CaseIterable {
     case enroll, removeFinger, removeAllFingers, changePasscode, removePasscode, reseal, keyringOn,
-        keyringOff, deleteItem,
+        keyringOff, keyringPassword, deleteItem,
         denyAnotherProgram
 
     /// Tries the change; a prompt is seen by the presenter alone, which answers nothing.
@@ -36,6 +36,9 @@ private enum Change: CaseIterable {
         case .reseal: _ = try await services.ask(ResealItems(consent), presenter: presenter)
         case .keyringOn: try await services.ask(TurnKeyringOn(consent), presenter: presenter)
         case .keyringOff: try await services.ask(TurnKeyringOff(consent), presenter: presenter)
+        case .keyringPassword:
+            let asked = MakeKeyringPassword(loginPassword: nil, hasSheet: true, consent)
+            _ = try await services.ask(asked, presenter: presenter)
         case .deleteItem:
             let id = ItemID(.secret, try ItemName("bank"), of: "ada")
             try await services.ask(DeleteItem(id, consent), presenter: presenter)
@@ -92,6 +95,36 @@ struct `A touch for an evaluation` {
             presenter: ScriptedPresenter(typing: ["2468 hunter"])
         )
         try await services.changePasscode("2468 hunter", to: "1357 hunter")
+    }
+
+    @Test(arguments: [TouchPurpose.yes, .storedByProgram, .signIn("bank.example")])
+    func `opens no keyring, in the same program and in another`(_ purpose: TouchPurpose) async throws {
+        // Touches for the passcode, the keyring and the evaluation; then nothing lies on the reader.
+        let machine = try await HostMachine(reader: "mock:match*3,hang", passcode: "2468 hunter")
+        let services = machine.services
+        let consent = ConsentRequest(application: services.application, timeout: .milliseconds(300))
+        let make = MakeKeyringPassword(loginPassword: nil, hasSheet: false, consent)
+        let made = try await services.ask(make, presenter: ScriptedPresenter()).password
+        var request = EvaluationRequest("unlock", session: OwnerSession())
+        request.policy = .biometrics
+        request.purpose = purpose
+        _ = try await services.evaluate(request, presenter: ScriptedPresenter())
+        for program in [services, HostMachine.services(over: machine.transport)] {
+            await #expect(throws: ServiceError.self) {
+                try await program.ask(OpenKeyring(consent), presenter: ScriptedPresenter())
+            }
+            await #expect(throws: ServiceError.self) {
+                try await program.ask(make, presenter: ScriptedPresenter())
+            }
+            await #expect(throws: ServiceError.self) {
+                try await program.ask(ForgetKeyringPassword(secret("another")))
+            }
+        }
+        let passcode = ScriptedPresenter(typing: ["2468 hunter"])
+        let patient = OpenKeyring(ConsentRequest(application: services.application))
+        let opened = try await services.ask(patient, presenter: passcode).password
+        let isSame = SecretBytes.areEqual(opened.bytes, made.bytes)
+        #expect(isSame, "the passcode does")
     }
 }
 

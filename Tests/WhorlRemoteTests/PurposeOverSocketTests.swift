@@ -79,8 +79,8 @@ struct `A touch for one purpose, over the socket` {
         let machine = try await HostMachine()
         for purpose in [
             TouchPurpose.item("bank"), .deleteItem("bank"), .setPasscode, .changePasscode, .removePasscode,
-            .reseal, .changeFingers, .keyring,
-            .keyringOff, .optOut("org.example.app"), .logIn("sudo"), .unlockScreen("swaylock"),
+            .reseal, .changeFingers, .keyring, .keyringOff, .keyringPassword, .openKeyring,
+            .optOut("org.example.app"), .logIn("sudo"), .unlockScreen("swaylock"),
         ] {
             let presenter = ScriptedPresenter()
             await #expect(throws: ServiceError.self) {

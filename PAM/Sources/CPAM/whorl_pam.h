@@ -144,17 +144,19 @@ static inline int whorl_agent(void) {
 
 union whorl_control { struct cmsghdr head; char room[CMSG_SPACE(4 * sizeof(int))]; };
 
-/* Sends bytes, along with a descriptor if it is not negative. Returns whether all bytes were sent immediately; our
- * messages are smaller than the buffer of any socket. */
-static inline int whorl_send(int socket, const void *bytes, size_t count, int file) {
+/* Sends bytes, along with one or two descriptors if they are not negative. Returns whether all bytes were sent
+ * immediately; our messages are smaller than the buffer of any socket. */
+static inline int whorl_send(int socket, const void *bytes, size_t count, int file, int second) {
     union whorl_control control;
     struct iovec part = { (void *)bytes, count };
     struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
     if (file >= 0) {
-        control.head = (struct cmsghdr){ CMSG_LEN(sizeof file), SOL_SOCKET, SCM_RIGHTS };
-        memcpy(CMSG_DATA(&control.head), &file, sizeof file);
+        int files[2] = { file, second };
+        size_t size = second >= 0 ? sizeof files : sizeof file;
+        control.head = (struct cmsghdr){ CMSG_LEN(size), SOL_SOCKET, SCM_RIGHTS };
+        memcpy(CMSG_DATA(&control.head), files, size);
         message.msg_control = &control;
-        message.msg_controllen = CMSG_SPACE(sizeof file);
+        message.msg_controllen = CMSG_SPACE(size);
     }
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)count;
 }
@@ -185,23 +187,27 @@ static inline ssize_t whorl_receive(int socket, void *bytes, size_t count, int *
 /* For fcntl(2), called by number as above. With these seals, a file of the service cannot shrink while it is read. */
 enum { WHORL_ADD_SEALS = 1033, WHORL_GET_SEALS = 1034, WHORL_SEALS = 7 /* seal, shrink, grow */ };
 
-/* Passes the password in a file of the service to the modules that follow. Ignores a file that is larger than PAM
- * allows, contains a zero byte, or could still be truncated. */
+/* Reads the password in a file of the service; a zero byte follows it. Returns its length, or 0 for a file that is larger
+ * than PAM allows, contains a zero byte, or could still be truncated. */
+static inline size_t whorl_read_password(int file, char password[PAM_MAX_RESP_SIZE]) {
+    ssize_t count = (syscall(SYS_fcntl, file, WHORL_GET_SEALS) & WHORL_SEALS) == WHORL_SEALS
+        ? pread(file, password, PAM_MAX_RESP_SIZE, 0) : 0;
+    if (count <= 0 || count >= PAM_MAX_RESP_SIZE) return 0;
+    password[count] = 0;
+    return strlen(password) == (size_t)count ? (size_t)count : 0;
+}
+
+/* Passes the login password to the modules that follow. */
 static inline void whorl_hand_over(pam_handle_t *handle, int file) {
     char password[PAM_MAX_RESP_SIZE];
-    ssize_t count = (syscall(SYS_fcntl, file, WHORL_GET_SEALS) & WHORL_SEALS) == WHORL_SEALS
-        ? pread(file, password, sizeof password, 0) : 0;
-    if (count > 0 && (size_t)count < sizeof password) {
-        password[count] = 0;
-        if (strlen(password) == (size_t)count) pam_set_item(handle, PAM_AUTHTOK, password);
-    }
+    if (whorl_read_password(file, password)) pam_set_item(handle, PAM_AUTHTOK, password);
     whorl_wipe(password, sizeof password);
 }
 
-/* Creates a file, in the form that the service accepts, with the password verified by an earlier module; returns -1 if
- * there is none. */
-static inline int whorl_password_file(const pam_handle_t *handle) {
-    const char *password = whorl_item(handle, PAM_AUTHTOK);
+/* Creates a file, in the form that the service accepts, with the password in an item of PAM; returns -1 if there is
+ * none. */
+__attribute__((noinline)) static int whorl_password_file(const pam_handle_t *handle, int item) {
+    const char *password = whorl_item(handle, item);
     size_t count = password ? strlen(password) : 0;
     if (count == 0 || count >= PAM_MAX_RESP_SIZE) return -1;
     int file = (int)syscall(SYS_memfd_create, "whorl-secret", 3 /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
@@ -210,6 +216,61 @@ static inline int whorl_password_file(const pam_handle_t *handle) {
         return -1;
     }
     return file;
+}
+
+/* --- The keyring -------------------------------------------------------------------------------------------------- */
+
+/* The login's own note for its session. */
+static const char whorl_note[] = "whorl_keyring";
+
+static void whorl_close_note(pam_handle_t *handle, void *note, int status) {
+    (void)handle, (void)status;
+    close((int)(intptr_t)note);
+}
+
+/* Keeps the file with the keyring's password until the session begins, and not for other modules. */
+__attribute__((noinline)) static void whorl_keep_for_session(pam_handle_t *handle, int file) {
+    long copy = syscall(SYS_fcntl, file, 1030 /* F_DUPFD_CLOEXEC */, 3);
+    if (copy >= 0 && pam_set_data(handle, whorl_note, (void *)(intptr_t)copy, whorl_close_note) != PAM_SUCCESS) close((int)copy);
+}
+
+/* Sends the password to the user's keyring, as this user: the first byte says who sends, then follow the number of bytes,
+ * the operation (1: unlock), and the password with its length. Waits at most five seconds for the reply. */
+static inline void whorl_unlock_keyring(uid_t user, gid_t group, int file) {
+    struct { char zero, head[12], password[PAM_MAX_RESP_SIZE]; } packet = { .zero = 0 };
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    char number[12], *digit = number + sizeof number;
+    uint32_t count = (uint32_t)whorl_read_password(file, packet.password);
+    if (!count || syscall(SYS_setgroups, 0, NULL) || syscall(SYS_setresgid, group, group, group) ||
+        syscall(SYS_setresuid, user, user, user)) return;
+    *--digit = 0;
+    do *--digit = (char)('0' + user % 10); while ((user /= 10));
+    char *end = address.sun_path;
+    strcpy(end, "/run/user/");
+    strcpy(end + strlen(end), digit);
+    strcpy(end + strlen(end), "/keyring/control");
+    const uint32_t numbers[] = { 12 + count, 1, count };
+    for (size_t i = 0; i < 12; i++) packet.head[i] = (char)(numbers[i / 4] >> (24 - i % 4 * 8));
+    int keyring = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(keyring, (struct sockaddr *)&address, sizeof address)) return;
+    struct pollfd reply = { keyring, POLLIN, 0 };
+    if (write(keyring, &packet.zero, 1) == 1 && write(keyring, packet.head, 12 + count) == (ssize_t)(12 + count)) poll(&reply, 1, 5000);
+}
+
+/* Unlocks the keyring of the user whose session begins, if the login has got its password. A process of its own does this,
+ * of which the calling program is not told (no SIGCHLD). */
+static inline void whorl_open_keyring(pam_handle_t *handle) {
+    const void *note = NULL;
+    const char *name = NULL;
+    if (pam_get_data(handle, whorl_note, &note) != PAM_SUCCESS || pam_get_user(handle, &name, NULL) != PAM_SUCCESS) return;
+    const struct passwd *user = pam_modutil_getpwnam(handle, name);
+    long child = user ? syscall(SYS_clone, 0, NULL, NULL, NULL, NULL) : -1;
+    if (child == 0) {
+        whorl_unlock_keyring(user->pw_uid, user->pw_gid, (int)(intptr_t)note);
+        syscall(SYS_exit_group, 0);
+    }
+    while (child > 0 && syscall(SYS_wait4, child, NULL, 0x80000000 /* __WCLONE */, NULL) < 0 && errno == EINTR) {}
+    pam_set_data(handle, whorl_note, (void *)(intptr_t)-1, whorl_close_note);
 }
 
 /* --- The terminal ------------------------------------------------------------------------------------------------- */

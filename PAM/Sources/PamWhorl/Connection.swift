@@ -32,11 +32,13 @@ struct Connection: ~Copyable {
         if file >= 0 { close(file) }
     }
 
-    /// Sends a call, optionally with a file.
+    /// Sends a call, optionally with one or two files.
     ///
     /// `false` if the service has closed the connection or does not read.
-    func send(_ call: Bytes, with file: Int32 = -1) -> Bool {
-        unsafe call.withUnsafeBytes { unsafe whorl_send(descriptor, $0.baseAddress, $0.count, file) == 1 }
+    func send(_ call: Bytes, with file: Int32 = -1, _ second: Int32 = -1) -> Bool {
+        unsafe call.withUnsafeBytes {
+            unsafe whorl_send(descriptor, $0.baseAddress, $0.count, file, second) == 1
+        }
     }
 
     /// The next result of reading from the service.
@@ -66,13 +68,20 @@ struct Connection: ~Copyable {
     }
 
     /// Waits until the service replies, closes the connection, or the time is up.
+    ///
+    /// - Returns: The reply, which may be an error.
     @inline(never)
-    mutating func waitForReply() {
+    mutating func waitForReply() -> Reply? {
         let deadline = whorl_milliseconds() + Self.patience
-        while case .nothing = receive() {
-            let left = deadline - whorl_milliseconds()
-            guard left > 0 else { return }
-            _ = whorl_poll(descriptor, -1, -1, -1, Int32(truncatingIfNeeded: left))
+        while true {
+            switch receive() {
+            case .message(let message): return Reply(message)
+            case .end: return nil
+            case .nothing:
+                let left = deadline - whorl_milliseconds()
+                guard left > 0 else { return nil }
+                _ = whorl_poll(descriptor, -1, -1, -1, Int32(truncatingIfNeeded: left))
+            }
         }
     }
 

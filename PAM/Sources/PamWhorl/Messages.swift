@@ -12,6 +12,8 @@ struct Reply: Equatable {
     var message: Bytes?
     /// The reason for a refusal.
     var reason: Bytes?
+    /// Whether the file that came with this message contains the keyring's own password, and not the login password.
+    var hasKeyringPassword = false
     /// The number that this process must repeat to prove its identity to the service.
     var question: Bytes?
 
@@ -73,6 +75,9 @@ struct Reply: Equatable {
                 read.reason = try reader.text()
             } else if name.isText("question") {
                 read.question = try reader.text()
+            } else if name.isText("keyringPassword") {
+                read.hasKeyringPassword = true
+                try reader.skip(depth: 3)
             } else {
                 try reader.skip(depth: 3)
             }
@@ -155,10 +160,13 @@ enum Call {
         return call
     }
 
-    /// Discards the stored password.
-    static func forget(_ login: Login) -> Bytes {
-        var call = Bytes(#"{"method":"io.whorl.Login.Forget","parameters":{"value":"#)
+    /// Tells the service that the password was changed.
+    ///
+    /// The old and the new password are sent with the call if both are known.
+    static func passwordChanged(_ login: Login, withPasswords: Bool) -> Bytes {
+        var call = Bytes(#"{"method":"io.whorl.Login.PasswordChanged","parameters":{"user":"#)
         call.append(decimal: UInt64(login.user))
+        if withPasswords { call.append(#","old":0,"new":1"#) }
         call.append("}}\0")
         return call
     }

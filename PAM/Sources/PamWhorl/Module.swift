@@ -35,14 +35,17 @@ public func pam_sm_acct_mgmt(
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
 ) -> Int32 { PAM_IGNORE }
 
-/// Does nothing.
+/// Unlocks the user's keyring, if the login has got the keyring's own password.
 @c @implementation
 public func pam_sm_open_session(
     _ handle: OpaquePointer!,
     _ flags: Int32,
     _ count: Int32,
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
-) -> Int32 { PAM_IGNORE }
+) -> Int32 {
+    if let handle = unsafe handle { unsafe whorl_open_keyring(handle) }
+    return PAM_IGNORE
+}
 
 /// Does nothing.
 @c @implementation
@@ -53,7 +56,7 @@ public func pam_sm_close_session(
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
 ) -> Int32 { PAM_IGNORE }
 
-/// Tells the service to discard a login password that is being changed.
+/// Tells the service that the login password has been changed.
 ///
 /// It does not change the password itself.
 @c @implementation
@@ -66,7 +69,7 @@ public func pam_sm_chauthtok(
     guard flags & PAM_UPDATE_AUTHTOK != 0, let module = unsafe Module(handle, count, words) else {
         return PAM_IGNORE
     }
-    return module.forgetPassword()
+    return module.passwordChanged()
 }
 
 /// One call of PAM.
@@ -89,28 +92,42 @@ public func pam_sm_chauthtok(
         }
     }
 
-    /// Stores a password that earlier modules have verified.
+    /// Passes on a password that earlier modules have verified.
     ///
     /// The login continues as if the line were not there.
     func keepPassword() -> Int32 {
         guard let login = login(), !login.isOfUser else { return PAM_IGNORE }
-        let file = unsafe whorl_password_file(handle)
+        let file = unsafe whorl_password_file(handle, PAM_AUTHTOK)
         guard file >= 0 else { return PAM_IGNORE }
         tell(Call.keep(login), with: file)
         close(file)
         return PAM_IGNORE
     }
 
-    /// Discards the password that the service stores.
-    func forgetPassword() -> Int32 {
-        if let login = login(), !login.isOfUser { tell(Call.forget(login)) }
+    /// Passes on both passwords, or says that one of them is unknown.
+    func passwordChanged() -> Int32 {
+        guard let login = login(), !login.isOfUser else { return PAM_IGNORE }
+        let old = unsafe whorl_password_file(handle, PAM_OLDAUTHTOK)
+        let new = unsafe whorl_password_file(handle, PAM_AUTHTOK)
+        let isKnown = old >= 0 && new >= 0
+        tell(
+            Call.passwordChanged(login, withPasswords: isKnown),
+            with: isKnown ? old : -1,
+            isKnown ? new : -1
+        )
+        close(old)
+        close(new)
         return PAM_IGNORE
     }
 
     /// Sends a call whose reply has no effect on the login.
-    private func tell(_ call: Bytes, with file: Int32 = -1) {
-        guard var connection = Connection(options), connection.send(call, with: file) else { return }
-        connection.waitForReply()
+    private func tell(_ call: Bytes, with file: Int32 = -1, _ second: Int32 = -1) {
+        guard var connection = Connection(options), connection.send(call, with: file, second) else { return }
+        if let reply = connection.waitForReply(), reply.error == nil, reply.hasKeyringPassword,
+            connection.file >= 0
+        {
+            unsafe whorl_keep_for_session(handle, connection.file)
+        }
     }
 
     func authenticate() -> Int32 {
@@ -181,7 +198,13 @@ public func pam_sm_chauthtok(
         if let sentence = prompt.farewell { unsafe whorl_say(handle, PAM_ERROR_MSG, sentence.terminated) }
         switch outcome {
         case .matched:
-            if options.opensKeyring, prompt.file >= 0 { unsafe whorl_hand_over(handle, prompt.file) }
+            if options.opensKeyring, prompt.file >= 0 {
+                if prompt.hasKeyringPassword {
+                    unsafe whorl_keep_for_session(handle, prompt.file)
+                } else {
+                    unsafe whorl_hand_over(handle, prompt.file)
+                }
+            }
             return (outcome, PAM_SUCCESS)
         case .typed:
             let isKept = unsafe pam_set_item(handle, PAM_AUTHTOK, prompt.password) == PAM_SUCCESS

@@ -59,8 +59,10 @@ internal import CPAM
     /// The typed password for ``Outcome/typed``, as a C string.
     @unsafe var password: UnsafeRawPointer? { unsafe race.line.text }
 
-    /// The file with the login password that came with the match; -1 without one.
+    /// The file with a password that came with the match; -1 without one.
     var file: Int32 { connection.file }
+    /// Whether this is the keyring's own password, and not the login password.
+    var hasKeyringPassword: Bool { race.hasKeyringPassword }
 
     /// The message with which the service refused, if the user should see it.
     var farewell: Bytes? { race.farewell }

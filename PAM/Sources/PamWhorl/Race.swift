@@ -37,6 +37,8 @@ struct Race: ~Copyable {
     private var shown: Bytes?
     /// The message with which the service refused, if the user should see it.
     private(set) var farewell: Bytes?
+    /// Whether the match came with the keyring's own password.
+    private(set) var hasKeyringPassword = false
     /// The kind of reply that is expected next.
     private var phase: Phase
 
@@ -91,7 +93,10 @@ struct Race: ~Copyable {
     }
 
     private mutating func answer(_ reply: Reply) -> Step {
-        if reply.isMatch { return .end(.matched) }
+        if reply.isMatch {
+            hasKeyringPassword = reply.hasKeyringPassword
+            return .end(.matched)
+        }
         guard reply.continues, reply.error == nil else {
             guard let reason = reply.reason else { return touchEnded(.unavailable) }
             let isLocked = reason.isText("lockedOut") || reason.isText("resting")

@@ -679,7 +679,7 @@ def test_changed_password_is_forgotten():
         calls.append(client.read())
         client.say(parameters={})
     run(serve, expect=SUCCESS, changes=True)
-    assert calls == [{"method": "io.whorl.Login.Forget", "parameters": {"value": 0}}], calls
+    assert calls == [{"method": "io.whorl.Login.PasswordChanged", "parameters": {"user": 0}}], calls
 
 
 def main():

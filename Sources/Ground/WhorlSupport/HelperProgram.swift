@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// One of Whorl's programs, to be started by another one.
+/// A program, to be started by one of Whorl's.
 package struct HelperProgram: Sendable {
     /// The path of the executable.
     package let path: String
@@ -19,6 +19,9 @@ package struct HelperProgram: Sendable {
         guard let path = places.first(where: { access($0, X_OK) == 0 }) else { return nil }
         self.path = path
     }
+
+    /// Uses a program of the system.
+    package init(at path: String) { self.path = path }
 
     /// A descriptor of this process that is passed to the program.
     package struct Passed {

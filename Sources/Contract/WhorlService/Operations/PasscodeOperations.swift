@@ -4,13 +4,12 @@
 
 public import WhorlSecretMemory
 
-// The owner's passcode, and the desktop keyring.
+// The owner's passcode.
 
 extension Operations {
     static let ofPasscode: [any ServiceOperation.Type] = [
         IsPasscodeSet.self, AskForFinger.self, SetPasscode.self, ChangePasscode.self,
         ListItemsLostWithoutPasscode.self, RemovePasscode.self,
-        ReadKeyringStatus.self, TurnKeyringOn.self, TurnKeyringOff.self,
     ]
 }
 
@@ -146,45 +145,4 @@ public struct RemovePasscode: OwnerOperation, DescribedChange {
 
     package var subject: String { force ? "the passcode and the items that only it unlocks" : "the passcode" }
     public var purpose: String { "remove \(subject)" }
-}
-
-/// Reads the state of the keyring.
-///
-/// Errors: a storage error.
-public struct ReadKeyringStatus: ServiceOperation {
-    public typealias Reply = Valued<KeyringStatus>
-    public static let name = "io.whorl.Keyring.Status"
-    public static let rules = OperationRules(.repeatable, by: .unconfined)
-
-    public init() {}
-}
-
-/// Prompts for a touch and turns the keyring on; has no further effect if the keyring is already on.
-///
-/// Errors: the reason why the owner was not authenticated; `noChip`, a storage error.
-public struct TurnKeyringOn: OwnerOperation {
-    public typealias Reply = NoValue
-    public static let name = "io.whorl.Keyring.TurnOn"
-    public static let rules = OperationRules(change: "turn the keyring on", "keyringOn", by: .unconfined)
-
-    public var request: ConsentRequest
-
-    public init(_ request: ConsentRequest) { self.request = request }
-
-    public var purpose: String { "turn the keyring on or off" }
-}
-
-/// Prompts the owner, turns the keyring off, and deletes the sealed password.
-///
-/// Errors: the reason why the owner did not consent; a storage error.
-public struct TurnKeyringOff: OwnerOperation {
-    public typealias Reply = NoValue
-    public static let name = "io.whorl.Keyring.TurnOff"
-    public static let rules = OperationRules(change: "turn the keyring off", "keyringOff", by: .unconfined)
-
-    public var request: ConsentRequest
-
-    public init(_ request: ConsentRequest) { self.request = request }
-
-    public var purpose: String { "turn the keyring on or off" }
 }

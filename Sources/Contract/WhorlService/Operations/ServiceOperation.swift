@@ -221,5 +221,6 @@ public struct NoValue: Codable, Sendable {
 /// It does not include the operations of the socket itself: those on prompts, agents, logins, sessions, readers and
 /// keychain rows.
 package enum Operations {
-    package static let all = ofOwner + ofItems + ofNamedItems + ofFingers + ofPasscode + ofMaintenance
+    package static let all =
+        ofOwner + ofItems + ofNamedItems + ofFingers + ofPasscode + ofKeyring + ofMaintenance
 }

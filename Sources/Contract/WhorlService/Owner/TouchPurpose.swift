@@ -30,6 +30,10 @@ public enum TouchPurpose: Sendable, Hashable {
     case keyring
     /// Turning the keyring off.
     case keyringOff
+    /// Giving the keyring a password of its own.
+    case keyringPassword
+    /// Unlocking the keyring with its own password.
+    case openKeyring
     /// Enabling or disabling fingerprints for the program with this name.
     case optOut(String)
     /// A login through this PAM service.
@@ -56,8 +60,7 @@ extension TouchPurpose {
     package var proof: Proof {
         switch self {
         case .yes, .item, .deleteItem, .changeFingers, .changePasscode, .removePasscode, .reseal, .keyring,
-            .keyringOff,
-            .optOut:
+            .keyringOff, .keyringPassword, .openKeyring, .optOut:
             .none
         case .storedByProgram: .untilLimit
         case .signIn, .setPasscode, .logIn, .unlockScreen: .once
@@ -69,7 +72,7 @@ extension TouchPurpose {
         switch self {
         case .yes, .storedByProgram, .signIn: true
         case .item, .deleteItem, .setPasscode, .changePasscode, .removePasscode, .reseal, .changeFingers,
-            .keyring, .keyringOff, .optOut, .logIn, .unlockScreen:
+            .keyring, .keyringOff, .keyringPassword, .openKeyring, .optOut, .logIn, .unlockScreen:
             false
         }
     }
@@ -104,6 +107,8 @@ extension TouchPurpose {
         case .deleteItem(let name): translated("Deletes “%1$@”.", with: Self.shown(name))
         case .keyring: translated("Unlocks your keyring when you log in by touch.")
         case .keyringOff: translated("Stops unlocking your keyring when you log in by touch.")
+        case .keyringPassword: translated("Lets a finger or your passcode unlock your keyring at any time.")
+        case .openKeyring: translated("Unlocks your keyring. It does not say which program is asking.")
         case .optOut(let program):
             translated("Changes whether %1$@ may use fingerprints.", with: Self.shown(program))
         case .logIn(let service): translated("Logs in with %1$@.", with: Self.shown(service))
@@ -135,6 +140,8 @@ extension TouchPurpose: Codable {
         case .deleteItem(let name): ("deleteItem", name)
         case .keyring: ("keyring", nil)
         case .keyringOff: ("keyringOff", nil)
+        case .keyringPassword: ("keyringPassword", nil)
+        case .openKeyring: ("openKeyring", nil)
         case .optOut(let program): ("optOut", program)
         case .logIn(let service): ("logIn", service)
         case .unlockScreen(let service): ("unlockScreen", service)
@@ -158,6 +165,8 @@ extension TouchPurpose: Codable {
         case "deleteItem": self = .deleteItem(try name())
         case "keyring": self = .keyring
         case "keyringOff": self = .keyringOff
+        case "keyringPassword": self = .keyringPassword
+        case "openKeyring": self = .openKeyring
         case "optOut": self = .optOut(try name())
         case "logIn": self = .logIn(try name())
         case "unlockScreen": self = .unlockScreen(try name())

@@ -29,6 +29,21 @@ extension AuthenticationEngine {
             try await vault.product(of: item, for: use, proof, password)
         }
     }
+
+    /// Prompts for the methods that a secret's access control requires, and returns the secret.
+    ///
+    /// It is for secrets that the service stores for its own operations; the request has the purpose of the operation.
+    @concurrent
+    package func unseal(
+        _ item: SealedItem,
+        _ request: EvaluationRequest,
+        presenter: any PromptPresenter
+    ) async throws(ServiceError) -> SecretBox {
+        let release = ItemRelease(engine: self, request: ReleaseRequest(request), presenter: presenter)
+        return try await release.release(.sealed(item)) { vault, proof throws(ServiceError) in
+            try await vault.secret(in: item, shown: proof)
+        }.product
+    }
 }
 
 extension ProtectedItem {

@@ -5,27 +5,40 @@ import WhorlIPC
 import WhorlService
 
 extension ServiceHost {
-    /// Adds the methods by which a login stores a verified password, and deletes one that has changed.
+    /// Adds the methods by which a login passes on a verified password, and reports a changed one.
     func addPasswords(_ router: inout GuardedRouter, _ logins: LoginAccess) {
         router.on(LoginInterface.Keep.self) {
             (asked, call) async throws(ServiceRefusal) in
             let keyring = try keyring(of: asked.user, logins)
-            let kept = await Result<_, ServiceError>(
-                of: try await keyring.keep(asked.password, changedOn: asked.changedOn)
+            let typed = await Result<_, ServiceError>(
+                of: try await keyring.typed(asked.password, changedOn: asked.changedOn)
             ).mapError(\.refusal)
+            let reply: LoginInterface.Kept
+            let purpose: String
+            switch typed {
             // Most logins store nothing, which is not worth reporting.
-            if case .success(false) = kept { return Valued(false) }
-            let purpose = "keep the login password of user \(asked.user)"
-            await record(kept, call, LoginInterface.Keep.name, purpose)
-            return Valued(try kept.get())
+            case .success(.ignored): return .init(value: false)
+            case .success(.released(let password)):
+                // If no memory file can be created, the login continues without the keyring.
+                reply = .init(value: false, keyringPassword: password.inRoom)
+                purpose = "release the keyring password of user \(asked.user)"
+            case .success(.sealed), .failure:
+                reply = .init(value: true)
+                purpose = "keep the login password of user \(asked.user)"
+            }
+            await record(typed, call, LoginInterface.Keep.name, purpose)
+            if case .failure(let refusal) = typed { throw refusal }
+            return reply
         }
-        router.on(LoginInterface.Forget.self) {
+        router.on(LoginInterface.PasswordChanged.self) {
             (asked, call) async throws(ServiceRefusal) in
-            let keyring = try keyring(of: asked.value, logins)
-            let forgotten = await Result<_, ServiceError>(of: try await keyring.forget()).mapError(\.refusal)
-            let purpose = "forget the login password of user \(asked.value)"
-            await record(forgotten, call, LoginInterface.Forget.name, purpose)
-            try forgotten.get()
+            let keyring = try keyring(of: asked.user, logins)
+            let changed = await Result<_, ServiceError>(
+                of: try await keyring.changed(from: asked.old, to: asked.new)
+            ).mapError(\.refusal)
+            let purpose = "adopt the changed login password of user \(asked.user)"
+            await record(changed, call, LoginInterface.PasswordChanged.name, purpose)
+            try changed.get()
             return NoValue()
         }
     }
@@ -38,7 +51,7 @@ extension ServiceHost {
         _ caller: Caller,
         after login: EvaluationRequest,
         _ logins: LoginAccess
-    ) async -> SecretBox? {
+    ) async -> KeyringKey? {
         // An existing session has its keyring open, or not: a touch for sudo hands nothing over. An account without
         // state has no password either.
         guard asked.keyring == true, caller.asker?.session == nil,
@@ -78,4 +91,9 @@ extension ServiceHost {
             of: caller.asker
         )
     }
+}
+
+extension SecretBox {
+    /// The secret, or `nil` if no memory file can be created for it.
+    var inRoom: SecretBox? { (try? SecretDescriptor.make(bytes)) == nil ? nil : self }
 }

@@ -34,10 +34,12 @@ extension ServiceHost {
             let refusal = answer.mapError { ServiceRefusal(LoginRefused.name, failure: $0) }
             rules.record(CallRecord(LoginInterface.Verify.name, asked.purpose, refusal), of: caller.asker)
             try refusal.get()
-            let password = await password(asked, caller, after: login, logins)
             // If no memory file can be created, the login continues without the keyring.
-            let isRoom = password.map { (try? SecretDescriptor.make($0.bytes)) != nil } ?? false
-            return .init(matched: true, password: isRoom ? password : nil)
+            return switch await password(asked, caller, after: login, logins) {
+            case .loginPassword(let password)?: .init(matched: true, password: password.inRoom)
+            case .ownPassword(let password)?: .init(matched: true, keyringPassword: password.inRoom)
+            case nil: .init(matched: true)
+            }
         }
     }
 

@@ -54,11 +54,13 @@ enum LoginInterface {
         var matched: Bool?
         /// The login password; `nil` if it is not handed over.
         var password: SecretBox?
+        /// The keyring's own password; `nil` if it is not handed over.
+        var keyringPassword: SecretBox?
     }
 
-    /// Stores a password that a login has verified; the reply says whether it was sealed.
+    /// Stores a password that a login has verified, or releases the keyring's own password.
     struct Keep: ServiceOperation {
-        typealias Reply = Valued<Bool>
+        typealias Reply = Kept
         static let name = "io.whorl.Login.Keep"
         static let rules = OperationRules(.once, by: .root, attaching: .passcodes(1))
 
@@ -68,13 +70,25 @@ enum LoginInterface {
         let changedOn: Int?
     }
 
-    /// Deletes a user's sealed password.
-    struct Forget: OfUser {
-        typealias Reply = NoValue
-        static let name = "io.whorl.Login.Forget"
-        static let rules = OperationRules(.once, by: .root)
+    /// The reply to ``Keep``.
+    struct Kept: Codable, Sendable {
+        /// Whether the password was sealed.
+        let value: Bool
+        /// The keyring's own password, which the login password has released; `nil` if there is none.
+        var keyringPassword: SecretBox?
+    }
 
-        let value: UInt32
+    /// Deletes a user's sealed password, or seals the keyring's own password under the new login password.
+    struct PasswordChanged: ServiceOperation {
+        typealias Reply = NoValue
+        static let name = "io.whorl.Login.PasswordChanged"
+        static let rules = OperationRules(.once, by: .root, attaching: .passcodes(2))
+
+        let user: UInt32
+        /// The login password before the change, if it is known.
+        var old: SecretBox?
+        /// The login password after the change, if it is known.
+        var new: SecretBox?
     }
 
     /// Imports a user's prints.

@@ -8,7 +8,7 @@ import WhorlSQLite
 /// UTC. To change the schema, add a step to ``steps``.
 enum Schema {
     /// The steps that update each version to the next, starting with version 1.
-    static let steps: [Step] = []
+    static let steps: [Step] = [{ db in try db.execute(script: keyringTable) }]
 
     /// The version of the schema, stored in `PRAGMA user_version`.
     static let version = UInt32(steps.count) + 1
@@ -24,6 +24,7 @@ enum Schema {
         try db.execute(script: vaultTables)
         try db.execute(script: keychainTables)
         try db.execute(script: loginTables)
+        try db.execute(script: keyringTable)
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
@@ -214,6 +215,18 @@ enum Schema {
             profile TEXT PRIMARY KEY,
             item BLOB,
             changed_on INTEGER
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// The table for keyrings that have their own password, added in version 2.
+    private static let keyringTable = """
+        -- item: the keyring's password as a sealed item of the vault, for a finger or the passcode. for_logins: the same
+        -- password, sealed under the login password; NULL where no login releases it. digest: its SHA-256.
+        CREATE TABLE keyring_passwords (
+            profile TEXT PRIMARY KEY,
+            item BLOB NOT NULL,
+            for_logins BLOB,
+            digest BLOB NOT NULL CHECK (length(digest) = 32)
         ) STRICT, WITHOUT ROWID;
         """
 }

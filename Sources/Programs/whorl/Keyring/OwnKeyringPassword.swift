@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import WhorlSecretMemory
+import WhorlService
+import WhorlSupport
+import WhorlTerminalPrompt
+
+/// The keyring's own password, which the service makes and releases, and this program sets in the keyring.
+struct OwnKeyringPassword {
+    private let session: Session
+    private let control: KeyringControl
+
+    /// Throws if no keyring is running.
+    init(_ session: Session) throws(Failure) {
+        self.session = session
+        control = try KeyringControl()
+    }
+
+    /// Gives the keyring its own password instead of the login password.
+    ///
+    /// The service has the new password before the keyring does. If the keyring does not accept it, the service forgets
+    /// it again. If this program is killed between, `whorl keyring on --on-demand` continues.
+    func set(replacing login: LoginPasswordOption, hasSheet: Bool) async throws {
+        let isNew = try await ![.ownPassword, .ownPasswordWithoutLogin].contains(
+            session.services.ask(ReadKeyringStatus())
+        )
+        let loginPassword = try await login.read("Login password")
+        // Before anything is changed: with another password, the keyring could not be changed at the end.
+        if isNew, try !control.unlock(loginPassword) { throw Failure.wrongKeyringPassword }
+        let password = try await session.ask(handing: nil) {
+            MakeKeyringPassword(loginPassword: loginPassword, hasSheet: hasSheet, $0)
+        }.password
+        do {
+            if hasSheet {
+                try RecoverySheet.show(password)
+                try await RecoverySheet.confirm(password)
+            }
+            let isSet = try !isNew && control.unlock(password)
+            guard try isSet || control.change(from: loginPassword, to: password) else {
+                throw Failure.wrongKeyringPassword
+            }
+        } catch {
+            if isNew { try await session.services.ask(ForgetKeyringPassword(password)) }
+            throw error
+        }
+        if !SessionUnit.keyring.run("enable") {
+            session.console.warn(
+                "No program of this session shows the keyring's prompts. Install whorl-desktop, or use 'whorl keyring unlock'."
+            )
+        }
+    }
+
+    /// Gives the keyring the login password again, and deletes its own one.
+    func remove(
+        leaving login: LoginPasswordOption,
+        isOnSheet: Bool,
+        handing passcode: SecretBox?
+    ) async throws {
+        let loginPassword = try await login.readNew("Login password", again: "Repeat the login password")
+        let password =
+            if isOnSheet {
+                try await PasscodeReader().read("Password on the recovery sheet")
+            } else {
+                try await session.ask(handing: passcode) { OpenKeyring($0) }.password
+            }
+        guard try control.change(from: password, to: loginPassword) else {
+            throw Failure.wrongKeyringPassword
+        }
+        try await session.services.ask(ForgetKeyringPassword(password))
+        _ = SessionUnit.keyring.run("disable")
+    }
+}
+
+extension LoginPasswordOption {
+    /// Reads the login password.
+    func read(_ question: String) async throws -> SecretBox {
+        if let descriptor { return try await PasscodeReader.read(from: descriptor) }
+        return try await PasscodeReader().read(question)
+    }
+
+    /// Reads the login password, prompting for it twice on the terminal.
+    func readNew(_ question: String, again: String) async throws -> SecretBox {
+        if let descriptor { return try await PasscodeReader.read(from: descriptor) }
+        return try await PasscodeReader().readNew(question, again: again)
+    }
+}
+
+/// A unit of the user's service manager.
+private struct SessionUnit {
+    /// The unit of the program that answers the keyring's prompts.
+    static let keyring = SessionUnit(name: "whorl-keyring.service")
+
+    let name: String
+
+    /// Enables and starts the unit, or disables and stops it; returns whether this succeeded.
+    func run(_ verb: String) -> Bool {
+        let program = HelperProgram(at: "/usr/bin/systemctl")
+        guard let process = program.start(["--user", "--quiet", verb, "--now", name], passing: []) else {
+            return false
+        }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0 { if errno != EINTR { return false } }
+        return status == 0
+    }
+}
