@@ -18,9 +18,15 @@ FILES = {
     "i3lock": "auth include login\n",
     "kde": "@include common-auth\n",
     "kde-fingerprint": "auth required pam_whorl.so\n",
-    "plain-unix": "auth required pam_unix.so\n",
 }
 TOUCH = "finger across the reader|finger on the reader"
+
+
+def without_the_module():
+    """Returns what the lockers' stack is without the module: the same lines, also those that cost time on some systems."""
+    own = pathlib.Path("/etc/pam.d/common-auth").read_text().splitlines(keepends=True)
+    common = "".join(line for line in own if "pam_whorl" not in line)
+    return pathlib.Path("/etc/pam.d/login").read_text().replace("@include common-auth\n", common)
 
 
 def locker(service="swaylock", person="owner", user="owner", place=sit):
@@ -77,8 +83,11 @@ def test_typed_password_in_a_locker_takes_no_longer_than_without_the_module():
         unlocks(child)
         return time.monotonic() - began
 
+    plain = without_the_module()
+    assert "pam_unix" in plain and "pam_whorl" not in plain, plain
+    pathlib.Path("/etc/pam.d/plain").write_text(plain)
     before = records()
-    times = {service: [] for service in ("swaylock", "plain-unix")}
+    times = {service: [] for service in ("swaylock", "plain")}
     for _ in range(5):
         for service, each in times.items():
             each.append(seconds(service))

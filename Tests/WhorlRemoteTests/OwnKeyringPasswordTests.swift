@@ -22,8 +22,10 @@ extension LoginMachine {
         ConsentRequest(application: services.application, timeout: .milliseconds(300))
     }
 
+    /// Makes the password; what follows is outside any session.
     fileprivate func makePassword(login: String? = "geheim", hasSheet: Bool = true) async throws -> String {
         let asked = MakeKeyringPassword(loginPassword: login.map(secret), hasSheet: hasSheet, consent)
+        rules.set(session: nil)
         return try await services.ask(asked, presenter: ScriptedPresenter()).password.text
     }
 
@@ -71,7 +73,7 @@ extension LoginMachine {
     }
 }
 
-// Docs/Security.md: S49
+// Docs/Security.md: S56
 @Suite("A keyring with its own password", .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct OwnKeyringPasswordTests {
     @Test func `is random, can be typed, and stays the same`() async throws {
@@ -102,6 +104,16 @@ struct OwnKeyringPasswordTests {
         #expect(try await machine.logIn(with: "another") == password)
     }
 
+    @Test func `is not released to a password that is typed in a session, as for sudo`() async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        let password = try await machine.makePassword()
+        machine.rules.set(session: "1")
+        #expect(try await machine.logIn(with: "geheim") == nil)
+        #expect(try await machine.logIn(with: "another") == nil)
+        machine.rules.set(session: nil)
+        #expect(try await machine.logIn(with: "geheim") == password)
+    }
+
     @Test func `follows the login password when its owner changes it`() async throws {
         let machine = try await LoginMachine("mock:then=match")
         let password = try await machine.makePassword()
@@ -128,7 +140,6 @@ struct OwnKeyringPasswordTests {
     {
         let machine = try await LoginMachine("mock:then=match")
         let password = try await machine.makePassword()
-        machine.rules.set(session: nil)
         let answer = try await machine.logInByTouch()
         #expect(answer.password == nil)
         #expect(answer.keyringPassword?.text == password)

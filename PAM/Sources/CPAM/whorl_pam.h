@@ -220,22 +220,24 @@ __attribute__((noinline)) static int whorl_password_file(const pam_handle_t *han
 
 /* --- The keyring -------------------------------------------------------------------------------------------------- */
 
-/* The login's own note for its session. */
-static const char whorl_note[] = "whorl_keyring";
+/* What a login notes for its session: the file with the keyring's password, and whose it is. */
+static const char whorl_note[] = "whorl_keyring", whorl_note_user[] = "whorl_keyring_user";
 
 static void whorl_close_note(pam_handle_t *handle, void *note, int status) {
     (void)handle, (void)status;
     close((int)(intptr_t)note);
 }
 
-/* Keeps the file with the keyring's password until the session begins, and not for other modules. */
-__attribute__((noinline)) static void whorl_keep_for_session(pam_handle_t *handle, int file) {
+/* Keeps the file with the keyring's password until the session begins, out of the reach of other modules' items. */
+__attribute__((noinline)) static void whorl_keep_for_session(pam_handle_t *handle, uid_t user, int file) {
     long copy = syscall(SYS_fcntl, file, 1030 /* F_DUPFD_CLOEXEC */, 3);
-    if (copy >= 0 && pam_set_data(handle, whorl_note, (void *)(intptr_t)copy, whorl_close_note) != PAM_SUCCESS) close((int)copy);
+    if (copy >= 0 && (pam_set_data(handle, whorl_note_user, (void *)(uintptr_t)user, NULL) != PAM_SUCCESS ||
+                      pam_set_data(handle, whorl_note, (void *)(intptr_t)copy, whorl_close_note) != PAM_SUCCESS)) close((int)copy);
 }
 
 /* Sends the password to the user's keyring, as this user: the first byte says who sends, then follow the number of bytes,
- * the operation (1: unlock), and the password with its length. Waits at most five seconds for the reply. */
+ * the operation (1: unlock), and the password with its length. The keyring may be started by a later line of the stack, so
+ * its socket is awaited for 15 seconds. */
 static inline void whorl_unlock_keyring(uid_t user, gid_t group, int file) {
     struct { char zero, head[12], password[PAM_MAX_RESP_SIZE]; } packet = { .zero = 0 };
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -251,22 +253,34 @@ static inline void whorl_unlock_keyring(uid_t user, gid_t group, int file) {
     strcpy(end + strlen(end), "/keyring/control");
     const uint32_t numbers[] = { 12 + count, 1, count };
     for (size_t i = 0; i < 12; i++) packet.head[i] = (char)(numbers[i / 4] >> (24 - i % 4 * 8));
-    int keyring = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(keyring, (struct sockaddr *)&address, sizeof address)) return;
-    struct pollfd reply = { keyring, POLLIN, 0 };
-    if (write(keyring, &packet.zero, 1) == 1 && write(keyring, packet.head, 12 + count) == (ssize_t)(12 + count)) poll(&reply, 1, 5000);
+    for (int tries = 0; tries < 600; tries++, poll(NULL, 0, 25)) {
+        int keyring = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (!connect(keyring, (struct sockaddr *)&address, sizeof address)) {
+            struct pollfd reply = { keyring, POLLIN, 0 };
+            if (write(keyring, &packet.zero, 1) == 1 && write(keyring, packet.head, 12 + count) > 0) poll(&reply, 1, 5000);
+            return;
+        }
+        close(keyring);
+    }
 }
 
 /* Unlocks the keyring of the user whose session begins, if the login has got its password. A process of its own does this,
- * of which the calling program is not told (no SIGCHLD). */
+ * which nobody waits for, so that the calling program learns of none (no SIGCHLD). It keeps nothing open but the file. */
 static inline void whorl_open_keyring(pam_handle_t *handle) {
-    const void *note = NULL;
+    const void *note = NULL, *whose = NULL;
     const char *name = NULL;
-    if (pam_get_data(handle, whorl_note, &note) != PAM_SUCCESS || pam_get_user(handle, &name, NULL) != PAM_SUCCESS) return;
+    if (pam_get_data(handle, whorl_note, &note) != PAM_SUCCESS || pam_get_data(handle, whorl_note_user, &whose) != PAM_SUCCESS ||
+        pam_get_user(handle, &name, NULL) != PAM_SUCCESS) return;
     const struct passwd *user = pam_modutil_getpwnam(handle, name);
-    long child = user ? syscall(SYS_clone, 0, NULL, NULL, NULL, NULL) : -1;
+    int file = (int)(intptr_t)note;
+    /* sudo's session is another user's. */
+    long child = user && user->pw_uid == (uid_t)(uintptr_t)whose ? syscall(SYS_clone, 0, NULL, NULL, NULL, NULL) : -1;
     if (child == 0) {
-        whorl_unlock_keyring(user->pw_uid, user->pw_gid, (int)(intptr_t)note);
+        if (syscall(SYS_clone, 0, NULL, NULL, NULL, NULL) == 0) {
+            syscall(SYS_close_range, 0, file - 1, 0);
+            syscall(SYS_close_range, file + 1, ~0U, 0);
+            whorl_unlock_keyring(user->pw_uid, user->pw_gid, file);
+        }
         syscall(SYS_exit_group, 0);
     }
     while (child > 0 && syscall(SYS_wait4, child, NULL, 0x80000000 /* __WCLONE */, NULL) < 0 && errno == EINTR) {}

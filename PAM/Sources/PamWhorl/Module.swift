@@ -99,7 +99,7 @@ public func pam_sm_chauthtok(
         guard let login = login(), !login.isOfUser else { return PAM_IGNORE }
         let file = unsafe whorl_password_file(handle, PAM_AUTHTOK)
         guard file >= 0 else { return PAM_IGNORE }
-        tell(Call.keep(login), with: file)
+        tell(Call.keep(login), for: login, with: file)
         close(file)
         return PAM_IGNORE
     }
@@ -112,6 +112,7 @@ public func pam_sm_chauthtok(
         let isKnown = old >= 0 && new >= 0
         tell(
             Call.passwordChanged(login, withPasswords: isKnown),
+            for: login,
             with: isKnown ? old : -1,
             isKnown ? new : -1
         )
@@ -121,12 +122,12 @@ public func pam_sm_chauthtok(
     }
 
     /// Sends a call whose reply has no effect on the login.
-    private func tell(_ call: Bytes, with file: Int32 = -1, _ second: Int32 = -1) {
+    private func tell(_ call: Bytes, for login: Login, with file: Int32 = -1, _ second: Int32 = -1) {
         guard var connection = Connection(options), connection.send(call, with: file, second) else { return }
         if let reply = connection.waitForReply(), reply.error == nil, reply.hasKeyringPassword,
             connection.file >= 0
         {
-            unsafe whorl_keep_for_session(handle, connection.file)
+            unsafe whorl_keep_for_session(handle, login.user, connection.file)
         }
     }
 
@@ -200,7 +201,7 @@ public func pam_sm_chauthtok(
         case .matched:
             if options.opensKeyring, prompt.file >= 0 {
                 if prompt.hasKeyringPassword {
-                    unsafe whorl_keep_for_session(handle, prompt.file)
+                    unsafe whorl_keep_for_session(handle, login.user, prompt.file)
                 } else {
                     unsafe whorl_hand_over(handle, prompt.file)
                 }

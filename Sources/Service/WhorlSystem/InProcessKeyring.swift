@@ -168,9 +168,14 @@ struct InProcessKeyring: Sendable {
 }
 
 extension InProcessKeyring: LoginKeyring {
-    func typed(_ password: SecretBox, changedOn day: Int?) async throws(ServiceError) -> TypedPassword {
+    func typed(
+        _ password: SecretBox,
+        changedOn day: Int?,
+        isLogin: @Sendable () async -> Bool
+    ) async throws(ServiceError) -> TypedPassword {
         guard let vault = try await state.vaultInChip() else { return .ignored }
         if let own = try await ownPassword() {
+            guard await isLogin() else { return .ignored }
             return try await opened(own, with: password, vault).map { .released($0) } ?? .ignored
         }
         guard let row = try await loginPassword() else { return .ignored }

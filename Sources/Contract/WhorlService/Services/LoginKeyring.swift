@@ -50,9 +50,14 @@ package protocol LoginKeyring: Sendable {
     /// - Parameters:
     ///   - password: The password, which the login has verified.
     ///   - day: The day when the password was last changed, in days since 1970-01-01, if the login knows it.
+    ///   - isLogin: Returns whether the login begins a session, which can unlock the keyring.
     /// - Returns: What the password was used for.
     /// - Throws: `noChip`, a storage error and others, if it could not be used.
-    func typed(_ password: SecretBox, changedOn day: Int?) async throws(ServiceError) -> TypedPassword
+    func typed(
+        _ password: SecretBox,
+        changedOn day: Int?,
+        isLogin: @Sendable () async -> Bool
+    ) async throws(ServiceError) -> TypedPassword
 
     /// Returns the sealed password to a login whose touch has matched.
     ///

@@ -15,10 +15,9 @@ struct KeyringControl {
 
     private let path: String
 
-    /// Finds the socket of this login; throws if no keyring is running.
+    /// Finds the socket of this user; throws if no keyring is running.
     init() throws(Failure) {
-        guard let folder = getenv("XDG_RUNTIME_DIR") else { throw .noKeyring }
-        path = String(cString: folder) + "/keyring/control"
+        path = UserFolder.path + "/keyring/control"
         guard access(path, F_OK) == 0, path.utf8.count < 108 else { throw .noKeyring }
     }
 
@@ -96,4 +95,12 @@ extension Failure {
         message: "The keyring has another password.",
         recovery: "Enter the password that unlocks the keyring, which is usually your login password."
     )
+}
+
+/// The folder with the sockets of this user's programs.
+enum UserFolder {
+    /// The folder that this login has set, or the one that systemd uses.
+    static var path: String {
+        getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? "/run/user/\(getuid())"
+    }
 }

@@ -96,7 +96,9 @@ private struct SessionUnit {
     /// Enables and starts the unit, or disables and stops it; returns whether this succeeded.
     func run(_ verb: String) -> Bool {
         let program = HelperProgram(at: "/usr/bin/systemctl")
-        guard let process = program.start(["--user", "--quiet", verb, "--now", name], passing: []) else {
+        let words = ["--user", "--quiet", verb, "--now", name]
+        let environment = ["XDG_RUNTIME_DIR": UserFolder.path, "PATH": "/usr/bin:/bin"]
+        guard let process = program.start(words, environment: environment, passing: []) else {
             return false
         }
         var status: Int32 = 0

@@ -11,7 +11,10 @@ extension ServiceHost {
             (asked, call) async throws(ServiceRefusal) in
             let keyring = try keyring(of: asked.user, logins)
             let typed = await Result<_, ServiceError>(
-                of: try await keyring.typed(asked.password, changedOn: asked.changedOn)
+                of: try await keyring.typed(asked.password, changedOn: asked.changedOn) {
+                    // A password for sudo in a session releases nothing.
+                    await rules.caller(call.client).asker?.session == nil
+                }
             ).mapError(\.refusal)
             let reply: LoginInterface.Kept
             let purpose: String

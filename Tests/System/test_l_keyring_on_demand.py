@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: S56
+"""A keyring of GNOME's with its own password, which a touch, the passcode and logins release."""
+
+import json
+import re
+import subprocess
+
+import pexpect
+
+from people import clear_lockout, command, lay, sit, start, touching
+from test_j_logins import PASSWORD, PROMPT, ended, sudo
+from test_j_lockers import TOUCH
+from test_l_keyring import LINES, LOCKED, STACK, end_keyring, login, status, touched, typed
+
+# The login does not wait for the keyring.
+OPENED = f"for i in $(seq 100); do {LOCKED} | grep -q false && break; sleep 0.1; done; {LOCKED}"
+SHEET = re.compile(r"((?:[0-9A-HJKMNP-TV-Z]{4}-){7}[0-9A-HJKMNP-TV-Z]{4})")
+password = None
+
+
+def is_locked():
+    words = command("owner", "XDG_RUNTIME_DIR=/run/user/1000", *LOCKED.split())
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout == "b true\n"
+
+
+def on_a_terminal(*words):
+    program, *arguments = command("owner", "TERM=dumb", "whorl", "keyring", *words)
+    return pexpect.spawn(program, arguments, encoding="utf-8", timeout=120, preexec_fn=lambda: sit("owner"))
+
+
+def turn_on(child, confirms=True):
+    """Answers what turning it on asks, and returns the password on the sheet."""
+    child.expect_exact("Login password: ")
+    child.send(f"{PASSWORD}\r")
+    child.expect(TOUCH)
+    lay("right")
+    child.expect(SHEET)
+    shown = child.match[1]
+    for _ in range(1 if confirms else 3):
+        child.expect_exact("to confirm: ")
+        child.send((shown[-9:].lower() if confirms else "0000-0000") + "\r")
+    return shown
+
+
+def test_wrong_login_password_gives_the_keyring_no_password_of_its_own():
+    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
+    subprocess.run(["pam-auth-update", "--enable", "whorl", "whorl-keyring"], check=True)
+    if "gnome_keyring" not in STACK.read_text():
+        STACK.write_text(STACK.read_text() + LINES)
+    clear_lockout()
+    assert status() == "off"
+    # There may be no keyring yet; the first login makes one.
+    login(typed)
+    seen = login(typed, LOCKED)
+    assert "b false" in seen, seen
+    process = start("keyring", "on", "--on-demand", "--sheet", "--login-password-fd", "0", "--json", secret=b"not this\n")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode != 0 and json.loads(out)["error"]["code"] == "keyringPasswordWrong", (out, err)
+    assert status() == "off"
+
+
+def test_sheet_that_is_not_confirmed_changes_nothing():
+    child = on_a_terminal("on", "--on-demand", "--sheet")
+    turn_on(child, confirms=False)
+    code, text = ended(child)
+    assert code != 0 and "was not confirmed" in text, text
+    assert status() == "off"
+    end_keyring()
+    assert "b false" in login(typed, LOCKED), "the keyring has its login password"
+
+
+def test_keyring_gets_a_password_of_its_own_and_is_opened_by_a_touch_at_any_time():
+    global password
+    child = on_a_terminal("on", "--on-demand", "--sheet")
+    password = turn_on(child)
+    code, text = ended(child)
+    assert code == 0, text
+    assert status() == "ownPassword"
+    end_keyring()
+    assert is_locked()
+    assert touching("right", 1, "keyring", "unlock")["unlocked"] is True
+    assert not is_locked()
+
+
+def test_login_with_a_password_or_a_touch_opens_it_too():
+    assert "b false" in login(typed, OPENED), "after a password"
+    assert "b false" in login(touched, OPENED), "after a touch"
+
+
+def test_login_ends_without_a_wait_for_a_keyring_that_does_not_come():
+    subprocess.run(["systemctl", "--global", "mask", "--quiet", "gnome-keyring-daemon.socket", "gnome-keyring-daemon.service"], check=True)
+    subprocess.run(command("owner", "XDG_RUNTIME_DIR=/run/user/1000", "systemctl", "--user", "stop", "gnome-keyring-daemon.socket", "gnome-keyring-daemon.service"), check=True)
+    try:
+        assert "here" in login(typed, "echo he''re")
+    finally:
+        subprocess.run(["systemctl", "--global", "unmask", "--quiet", "gnome-keyring-daemon.socket", "gnome-keyring-daemon.service"], check=True)
+        subprocess.run(command("owner", "XDG_RUNTIME_DIR=/run/user/1000", "systemctl", "--user", "daemon-reload"), check=True)
+        subprocess.run(command("owner", "XDG_RUNTIME_DIR=/run/user/1000", "systemctl", "--user", "start", "gnome-keyring-daemon.socket"), check=True)
+
+
+def test_password_typed_for_sudo_opens_no_keyring():
+    end_keyring()
+    child = sudo()
+    child.expect_exact(PROMPT)
+    child.send(f"{PASSWORD}\r")
+    assert ended(child)[0] == 0
+    assert is_locked()
+
+
+def test_changed_login_password_still_opens_it_and_one_that_root_sets_does_not():
+    child = pexpect.spawn("runuser", ["-u", "owner", "--", "passwd"], encoding="utf-8", timeout=60, preexec_fn=lambda: sit("owner"))
+    for prompt, answer in (("urrent password: ", PASSWORD), ("ew password: ", "another one 4 you"), ("ew password: ", "another one 4 you")):
+        child.expect_exact(prompt)
+        child.send(answer + "\r")
+    assert ended(child)[0] == 0
+    try:
+        assert status() == "ownPassword"
+        assert "b false" in login(lambda child: child.send("another one 4 you\r"), OPENED)
+    finally:
+        subprocess.run(["chpasswd"], input=f"owner:{PASSWORD}\n", text=True, check=True)
+    assert status() == "ownPasswordWithoutLogin"
+    assert "b true" in login(typed, "sleep 2", LOCKED)
+    child = on_a_terminal("on", "--on-demand", "--sheet")
+    assert turn_on(child) == password, "another password"
+    assert ended(child)[0] == 0
+    assert status() == "ownPassword"
+    assert "b false" in login(typed, OPENED)
+
+
+def test_turned_off_it_has_the_login_password_again():
+    process = start("keyring", "off", "--login-password-fd", "0", "--json", secret=f"{PASSWORD}\n".encode())
+    lay("right")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, (out, err)
+    assert status() == "off"
+    assert "b false" in login(typed, LOCKED), "by GNOME's own module"
+    assert "b true" in login(touched, LOCKED)
+
+
+def test_recovery_sheet_opens_a_keyring_without_the_chip():
+    child = on_a_terminal("on", "--on-demand", "--sheet")
+    shown = turn_on(child)
+    assert ended(child)[0] == 0
+    assert shown != password, "the former one"
+    end_keyring()
+    child = on_a_terminal("off", "--from-sheet")
+    for prompt, answer in (("Login password: ", PASSWORD), ("Repeat the login password: ", PASSWORD), ("recovery sheet: ", shown)):
+        child.expect_exact(prompt)
+        child.send(f"{answer}\r")
+    code, text = ended(child)
+    assert code == 0, text
+    assert status() == "off"
+    assert "b false" in login(typed, LOCKED)
+    subprocess.run(["pam-auth-update", "--package", "--remove", "whorl-keyring"], check=True)
