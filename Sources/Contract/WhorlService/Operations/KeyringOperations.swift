@@ -83,7 +83,7 @@ public struct MakeKeyringPassword: OwnerOperation {
         self.request = request
     }
 
-    public var purpose: String { "give the keyring a password of its own" }
+    public var purpose: String { "give the keyring its own password" }
 }
 
 /// Prompts for a finger or the passcode, and returns the keyring's own password.

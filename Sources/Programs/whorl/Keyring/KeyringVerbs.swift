@@ -14,7 +14,7 @@ struct Keyring: AsyncParsableCommand {
             At your next login with a password, the TPM seals that password for the fingers enrolled at that time. Later logins by \
             touch pass it to the keyring's PAM module.
 
-            With --on-demand, the keyring gets a random password of its own, which the TPM releases for a finger or your passcode \
+            With --on-demand, the keyring gets its own random password, which the TPM releases for a finger or your passcode \
             whenever a program needs the keyring. Docs/PAM.md lists what the system needs. Example:
 
               whorl keyring on --on-demand
