@@ -49,6 +49,27 @@ struct EnrollmentStoreTests {
         #expect(try await fixture.store.fingers(of: "ada").count == 2)
     }
 
+    @Test func `a new label changes neither the set nor another finger`() async throws {
+        let fixture = try Fixture()
+        let print = try await fixture.add(.rightIndex, "one")
+        let second = try await fixture.add(.rightIndex, "two", reader: .test("test-1"))
+        let others = try await fixture.add(.rightIndex, "three", profile: "bob")
+        let digest = try await fixture.digest()
+        let labeled = try await fixture.store.label(.print(print.id), as: "the good\u{1b} hand\n", of: "ada")
+        #expect(labeled.map(\.label) == ["the good hand"])
+        #expect(try await fixture.store.finger(second.id, of: "ada")?.label == nil)
+        let both = try await fixture.store.label(.finger(.rightIndex, on: nil), as: "mine", of: "ada")
+        #expect(both.map(\.label) == ["mine", "mine"])
+        #expect(try await fixture.store.fingers(of: "bob") == [others])
+        #expect(try await fixture.store.label(.print(print.id), as: nil, of: "ada").map(\.label) == [nil])
+        for selection in [FingerSelection.all, .print(others.id), .finger(.leftThumb, on: nil)] {
+            await #expect(throws: ServiceError(.noSuchFinger)) {
+                try await fixture.store.label(selection, as: "x", of: "ada")
+            }
+        }
+        #expect(try await fixture.digest() == digest)
+    }
+
     @Test func `templates are not in the files`() async throws {
         let fixture = try Fixture()
         let template = String(repeating: "THE-RIDGES-OF-A-FINGER", count: 20)

@@ -35,13 +35,20 @@ final class ScriptedRules: CallerRules {
         lock: ServiceError? = nil,
         refusal: ServiceError? = nil,
         isUnknown: Bool = false,
+        process: Int32? = 1234,
         session: String? = nil
     ) {
         state.withLock { state in
             var id: String?
             if case .id(let name) = confinement { id = name }
             state.caller = Caller(
-                asker: Asker(user: 77, confinedAs: id, process: "test", session: session),
+                asker: Asker(
+                    user: 77,
+                    confinedAs: id,
+                    process: "test",
+                    processID: process,
+                    session: session
+                ),
                 fingerObstacle: obstacle,
                 seatObstacle: seat,
                 obstacle: lock,
@@ -359,7 +366,7 @@ struct CallerRuleTests {
         let presenter = ScriptedPresenter()
         machine.rules.set(.id("snap.vault.app"))
         _ = try await services.evaluate(request(.biometrics), presenter: presenter)
-        let asker = Asker(user: 77, confinedAs: "snap.vault.app", process: "test")
+        let asker = Asker(user: 77, confinedAs: "snap.vault.app", process: "test", processID: 1234)
         #expect(presenter.prompts.first?.asker == asker)
         // The name in the message is another one.
         #expect(presenter.prompts.first?.title == "snap.vault.app")

@@ -197,6 +197,10 @@ extension MessageSamples {
             + of([ReadEnrollmentState(for: application)], [Optionally(nil), Optionally(state)])
             + of([CompareFingers(since: bytes, for: application)], [difference])
             + asking(new.map { EnrollFinger($0, consent) }, enrolled, progress)
+            + of(
+                selections.map { LabelFingers($0, as: nil) } + [LabelFingers(.all, as: "mine")],
+                [Valued(enrolled)]
+            )
             + asking(selections.map { RemoveFingers($0, force: true, consent) }, [enrolled])
             + of([ListAcceptableFingers()], [Optionally(nil), Optionally(enrolled)])
             + asking(

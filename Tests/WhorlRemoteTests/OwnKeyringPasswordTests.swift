@@ -110,6 +110,9 @@ struct OwnKeyringPasswordTests {
         machine.rules.set(session: "1")
         #expect(try await machine.logIn(with: "geheim") == nil)
         #expect(try await machine.logIn(with: "another") == nil)
+        // Where the kernel names no process, it may be anywhere.
+        machine.rules.set(process: nil)
+        #expect(try await machine.logIn(with: "geheim") == nil)
         machine.rules.set(session: nil)
         #expect(try await machine.logIn(with: "geheim") == password)
     }

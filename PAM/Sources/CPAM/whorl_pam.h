@@ -257,7 +257,7 @@ static inline void whorl_unlock_keyring(uid_t user, gid_t group, int file) {
         int keyring = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (!connect(keyring, (struct sockaddr *)&address, sizeof address)) {
             struct pollfd reply = { keyring, POLLIN, 0 };
-            if (write(keyring, &packet.zero, 1) == 1 && write(keyring, packet.head, 12 + count) > 0) poll(&reply, 1, 5000);
+            if (write(keyring, &packet.zero, 1) == 1 && write(keyring, packet.head, 12 + count) > 0) poll(&reply, 1, 15000);
             return;
         }
         close(keyring);
@@ -274,7 +274,7 @@ static inline void whorl_open_keyring(pam_handle_t *handle) {
     const struct passwd *user = pam_modutil_getpwnam(handle, name);
     int file = (int)(intptr_t)note;
     /* sudo's session is another user's. */
-    long child = user && user->pw_uid == (uid_t)(uintptr_t)whose ? syscall(SYS_clone, 0, NULL, NULL, NULL, NULL) : -1;
+    long child = file >= 0 && user && user->pw_uid == (uid_t)(uintptr_t)whose ? syscall(SYS_clone, 0, NULL, NULL, NULL, NULL) : -1;
     if (child == 0) {
         if (syscall(SYS_clone, 0, NULL, NULL, NULL, NULL) == 0) {
             syscall(SYS_close_range, 0, file - 1, 0);

@@ -67,12 +67,21 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// Waits until the service replies, closes the connection, or the time is up.
+    /// Proves this process to the service, if the kernel does not; `false` if the service does not reply.
+    mutating func prove() -> Bool {
+        guard !isProven else { return true }
+        guard send(Call.challenge), let reply = waitForReply(3) else { return false }
+        // A service that does not support challenges does not need them.
+        guard reply.error == nil, let question = reply.question else { return true }
+        return send(Call.prove(question)) && waitForReply(3) != nil
+    }
+
+    /// Waits until the service replies, closes the connection, or the time in seconds is up.
     ///
     /// - Returns: The reply, which may be an error.
     @inline(never)
-    mutating func waitForReply() -> Reply? {
-        let deadline = whorl_milliseconds() + Self.patience
+    mutating func waitForReply(_ seconds: Int64) -> Reply? {
+        let deadline = whorl_milliseconds() + seconds * 1000
         while true {
             switch receive() {
             case .message(let message): return Reply(message)
@@ -84,7 +93,4 @@ struct Connection: ~Copyable {
             }
         }
     }
-
-    /// The time in milliseconds for the service to store or discard a password.
-    private static var patience: Int64 { 3000 }
 }

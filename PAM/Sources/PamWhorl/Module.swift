@@ -17,14 +17,21 @@ public func pam_sm_authenticate(
     return module.options.keepsPassword ? module.keepPassword() : module.authenticate()
 }
 
-/// Does nothing, because a touch provides no credentials.
+/// Unlocks the user's keyring, if this is the end of a screen lock and the touch has released the keyring's own password.
+///
+/// A locker that runs as root, such as GDM's, begins no session, but renews the credentials of the one that was locked.
 @c @implementation
 public func pam_sm_setcred(
     _ handle: OpaquePointer!,
     _ flags: Int32,
     _ count: Int32,
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
-) -> Int32 { PAM_SUCCESS }
+) -> Int32 {
+    if flags & Int32(PAM_REINITIALIZE_CRED | PAM_REFRESH_CRED) != 0, let handle = unsafe handle {
+        unsafe whorl_open_keyring(handle)
+    }
+    return PAM_SUCCESS
+}
 
 /// Returns `PAM_IGNORE`, so that a line of this type alone never grants access.
 @c @implementation
@@ -99,7 +106,7 @@ public func pam_sm_chauthtok(
         guard let login = login(), !login.isOfUser else { return PAM_IGNORE }
         let file = unsafe whorl_password_file(handle, PAM_AUTHTOK)
         guard file >= 0 else { return PAM_IGNORE }
-        tell(Call.keep(login), for: login, with: file)
+        tell(Call.keep(login), for: login, within: 3, with: file)
         close(file)
         return PAM_IGNORE
     }
@@ -113,6 +120,8 @@ public func pam_sm_chauthtok(
         tell(
             Call.passwordChanged(login, withPasswords: isKnown),
             for: login,
+            // The old copy is opened and a new one is made, which nobody waits for at a prompt.
+            within: 20,
             with: isKnown ? old : -1,
             isKnown ? new : -1
         )
@@ -121,10 +130,18 @@ public func pam_sm_chauthtok(
         return PAM_IGNORE
     }
 
-    /// Sends a call whose reply has no effect on the login.
-    private func tell(_ call: Bytes, for login: Login, with file: Int32 = -1, _ second: Int32 = -1) {
-        guard var connection = Connection(options), connection.send(call, with: file, second) else { return }
-        if let reply = connection.waitForReply(), reply.error == nil, reply.hasKeyringPassword,
+    /// Sends a call whose reply has no effect on the login, and waits for the reply for a number of seconds.
+    private func tell(
+        _ call: Bytes,
+        for login: Login,
+        within seconds: Int64,
+        with file: Int32,
+        _ second: Int32 = -1
+    ) {
+        guard var connection = Connection(options), connection.prove(),
+            connection.send(call, with: file, second)
+        else { return }
+        if let reply = connection.waitForReply(seconds), reply.error == nil, reply.hasKeyringPassword,
             connection.file >= 0
         {
             unsafe whorl_keep_for_session(handle, login.user, connection.file)

@@ -19,6 +19,7 @@ struct InProcessFingers: Sendable {
         table.on(state)
         table.on(difference)
         table.on(enroll)
+        table.on(label)
         table.on(remove)
         table.on(acceptable)
         table.on(accept)
@@ -80,6 +81,11 @@ struct InProcessFingers: Sendable {
                 observer: observer
             )
         }
+    }
+
+    private func label(_ asked: LabelFingers) async throws(ServiceError) -> [EnrolledFinger] {
+        guard let store = try await engine.state.existingStore() else { throw ServiceError(.noSuchFinger) }
+        return try await store.label(asked.selection, as: asked.label, of: profile)
     }
 
     private func remove(

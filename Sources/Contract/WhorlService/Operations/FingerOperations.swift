@@ -13,7 +13,7 @@ internal import WhorlFingerprint
 extension Operations {
     static let ofFingers: [any ServiceOperation.Type] = [
         ListFingers.self, ReadEnrollmentState.self, CompareFingers.self, EnrollFinger.self,
-        RemoveFingers.self,
+        LabelFingers.self, RemoveFingers.self,
         ListAcceptableFingers.self, AcceptFingers.self, ReconcileReader.self, ExerciseReader.self,
     ]
 }
@@ -81,6 +81,26 @@ public struct EnrollFinger: OwnerOperation {
     }
 
     public var purpose: String { "enroll the \(finger.finger.rawValue)" }
+}
+
+/// Changes the label of fingers, and returns these fingers.
+///
+/// A label is only displayed, so the owner is not prompted, and the set does not change. Errors: `noSuchFinger`, a
+/// storage error.
+public struct LabelFingers: ServiceOperation {
+    public typealias Reply = Valued<[EnrolledFinger]>
+    public static let name = "io.whorl.Fingers.Label"
+    public static let rules = OperationRules(change: "label a finger", "fingerLabeled", by: .unconfined)
+
+    /// One or several fingers; `all` does not name any.
+    public let selection: FingerSelection
+    /// The label, of which at most 100 characters are stored; `nil` removes it.
+    public let label: String?
+
+    public init(_ selection: FingerSelection, as label: String?) {
+        self.selection = selection
+        self.label = label
+    }
 }
 
 /// Removes fingers, including those stored in readers, and returns the removed fingers.

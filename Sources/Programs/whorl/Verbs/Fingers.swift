@@ -9,14 +9,15 @@ import WhorlService
 struct Fingers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fingers",
-        abstract: "List enrolled fingers, or accept them after tampering",
+        abstract: "List or label enrolled fingers, or accept them after tampering",
         discussion: """
             The last column is the ID to use with `whorl remove`. Examples:
 
               whorl fingers
+              whorl fingers label right-thumb "the good hand"
               whorl fingers accept
             """,
-        subcommands: [List.self, Accept.self],
+        subcommands: [List.self, Label.self, Accept.self],
         defaultSubcommand: List.self
     )
 
@@ -34,6 +35,29 @@ struct Fingers: AsyncParsableCommand {
             return Answer(
                 result: ["fingers": .array(fingers.map(\.json))],
                 text: fingers.isEmpty ? ["No fingers enrolled."] : Table.lines(fingers.map(\.row))
+            )
+        }
+    }
+
+    /// The command `whorl fingers label`.
+    struct Label: Verb {
+        static let asks = Asked.engine
+        static let configuration = CommandConfiguration(
+            commandName: "label",
+            abstract: "Change the label of a finger, or remove it"
+        )
+        @Argument(help: "Finger name, or ID from `whorl fingers`", completion: .list(Finger.allNames))
+        var finger: String
+        @Argument(help: "The label, up to 100 characters; without it, the label is removed")
+        var label: String?
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws -> Answer {
+            let selection = try FingerSelection(argument: finger, all: false, on: nil)
+            let labeled = try await session.services.ask(LabelFingers(selection, as: label))
+            return Answer(
+                result: ["fingers": .array(labeled.map(\.json))],
+                text: labeled.map { "labeled: \($0.rowText)" }
             )
         }
     }

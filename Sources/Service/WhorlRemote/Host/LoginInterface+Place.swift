@@ -58,9 +58,15 @@ extension LoginInterface.Verify {
         let place = terminal.map { DisplayText.clean($0, limit: 60) }.flatMap {
             $0.isEmpty ? nil : " on \($0)"
         }
+        let action =
+            switch (isLocker, keyring == true) {
+            case (false, _): "log in as"
+            case (true, false): "unlock the screen of"
+            case (true, true): "unlock the screen and the keyring of"
+            }
         return CallPurpose(
             application: service.isEmpty ? "login" : service,
-            text: "log in as user \(user)\(place ?? "")"
+            text: "\(action) user \(user)\(place ?? "")"
         )
     }
 }

@@ -12,8 +12,9 @@ extension ServiceHost {
             let keyring = try keyring(of: asked.user, logins)
             let typed = await Result<_, ServiceError>(
                 of: try await keyring.typed(asked.password, changedOn: asked.changedOn) {
-                    // A password for sudo in a session releases nothing.
-                    await rules.caller(call.client).asker?.session == nil
+                    // A password for sudo in a session releases nothing, nor does one in an unknown place.
+                    guard let asker = await rules.caller(call.client).asker else { return false }
+                    return asker.processID != nil && asker.session == nil
                 }
             ).mapError(\.refusal)
             let reply: LoginInterface.Kept

@@ -88,6 +88,39 @@ extension EnrollmentStore {
     }
 }
 
+extension EnrollmentStore {
+    /// Replaces the label of fingers, which is not part of the set.
+    ///
+    /// - Returns: The fingers with the new label.
+    /// - Throws: `noSuchFinger` if the selection is `all` or matches no finger, or the errors of ``fingers(of:)``.
+    package func label(
+        _ selection: FingerSelection,
+        as label: String?,
+        of profile: String
+    ) async throws(ServiceError) -> [EnrolledFinger] {
+        func isMeant(_ finger: EnrolledFinger) -> Bool {
+            switch selection {
+            case .print(let id): finger.id == id
+            case .finger(let name, let reader):
+                finger.finger == name && (reader ?? finger.reader) == finger.reader
+            case .all: false
+            }
+        }
+        let meant = Set(try await fingers(of: profile).filter(isMeant).map(\.id))
+        guard !meant.isEmpty else { throw ServiceError(.noSuchFinger) }
+        let label = FingerLabel.clean(label)
+        try await database.write(.full) { db in
+            for id in meant {
+                try db.execute(
+                    sql: "UPDATE prints SET label = ? WHERE id = ? AND state = 'enrolled'",
+                    arguments: [label, id.description]
+                )
+            }
+        }
+        return try await fingers(of: profile).filter { meant.contains($0.id) }
+    }
+}
+
 extension PrintRow {
     /// Marks the row as `removing` if the reader still stores the print, or deletes the row if the print is on the
     /// host.
