@@ -35,9 +35,8 @@ private enum Operation: CaseIterable {
 struct `One touch, one purpose` {
     static let purposes: [TouchPurpose] = [
         .yes, .storedByProgram, .item("bank"), .signIn("bank.example"), .setPasscode, .changePasscode,
-        .removePasscode,
-        .reseal, .changeFingers,
-        .deleteItem("bank"), .keyring, .keyringOff, .keyringPassword, .openKeyring, .optOut("org.example.test"), .logIn("sudo"),
+        .removePasscode, .reseal, .changeFingers, .deleteItem("bank"), .keyring, .keyringOff,
+        .keyringPassword, .openKeyring, .optOut("org.example.test"), .logIn("sudo"),
         .unlockScreen("swaylock"),
     ]
 

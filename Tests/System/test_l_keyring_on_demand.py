@@ -102,6 +102,8 @@ def test_login_with_a_password_or_a_touch_opens_it_too():
 def test_locker_that_runs_as_root_opens_it_with_its_touch():
     pathlib.Path("/etc/pam.d/gdm-password").write_text("@include common-auth\n")
     end_keyring()
+    # It runs while the screen is locked.
+    assert is_locked()
     lock(True)
     try:
         child = Terminal("pamtester", ["gdm-password", "owner", "authenticate", "setcred(PAM_REINITIALIZE_CRED)"], encoding="utf-8", timeout=120)

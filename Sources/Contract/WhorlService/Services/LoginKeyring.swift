@@ -66,7 +66,10 @@ package protocol LoginKeyring: Sendable {
     ///   - day: The day when the password was last changed; a login password that was sealed earlier is discarded.
     /// - Returns: The password; `nil` if no password is sealed.
     /// - Throws: The TPM's error, such as `enrollmentChanged` after a finger was added.
-    func release(after login: EvaluationRequest, changedOn day: Int?) async throws(ServiceError) -> KeyringKey?
+    func release(
+        after login: EvaluationRequest,
+        changedOn day: Int?
+    ) async throws(ServiceError) -> KeyringKey?
 
     /// Discards the sealed login password after it was changed; the keyring stays on.
     ///

@@ -34,9 +34,10 @@ struct KeyringControl {
         guard descriptor >= 0, connect(descriptor) else { throw .noKeyring }
         defer { close(descriptor) }
         let isSent = Self.message(operation, passwords).withUnsafeBytes { bytes in
-            send(descriptor, bytes.baseAddress, 1, Int32(MSG_NOSIGNAL)) == 1
-                && send(descriptor, bytes.baseAddress! + 1, bytes.count - 1, Int32(MSG_NOSIGNAL))
-                    == bytes.count - 1
+            // The first byte alone, because the keyring asks the kernel who has sent it.
+            [bytes.prefix(1), bytes.dropFirst()].map(UnsafeRawBufferPointer.init(rebasing:)).allSatisfy {
+                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) == $0.count
+            }
         }
         var reply: [UInt8] = []
         while isSent, reply.count < 8 {
