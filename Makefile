@@ -466,16 +466,20 @@ install-server: ## install the login server and its unit to PREFIX under DESTDIR
 uninstall-server: ## remove the files installed by install-server, but keep options and data
 	$(PLACE) remove server
 
-desktop: ## build the desktop prompt and the settings; installs libgtk-4-dev if it is missing
+desktop: ## build the desktop prompt, the settings and the keyring's prompter; installs their libraries if they are missing
 	@scripts/setup --desktop
 	$(SWIFT) build -c $(CONFIG) $(DESKTOP_BUILD_FLAGS) --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-prompt
 	$(SWIFT) build -c $(CONFIG) $(DESKTOP_BUILD_FLAGS) --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-settings
+	$(SWIFT) build -c $(CONFIG) $(DESKTOP_BUILD_FLAGS) --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-keyring
+	$(SWIFT) build -c $(CONFIG) $(DESKTOP_BUILD_FLAGS) --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-keyring-dialog
 	$(PROMPT_WAIT) -o $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt-wait
 
-test-desktop: ## test the desktop prompt and the settings on a separate screen, with the real service
+test-desktop: ## test the desktop programs on a separate screen, with the real service
 	@scripts/setup --test-desktop
 	$(SWIFT) build --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-prompt
 	$(SWIFT) build --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-settings
+	$(SWIFT) build --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-keyring
+	$(SWIFT) build --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-keyring-dialog
 	$(PROMPT_WAIT) -o $(DESKTOP_BUILD)/debug/whorl-prompt-wait
 	$(DEBUG_BUILD) --product whorl
 	$(DEBUG_BUILD) --product whorld
@@ -484,11 +488,11 @@ test-desktop: ## test the desktop prompt and the settings on a separate screen, 
 pictures: test-desktop ## create the README's pictures from the running programs; for the kiosk's, first run make kiosk
 	scripts/pictures $(DESKTOP_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
 
-install-desktop: ## install the desktop prompt, which starts with each session, and the settings
-	@test -x $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt -a -x $(DESKTOP_BUILD)/$(CONFIG)/whorl-settings || { echo "Run make desktop first." >&2; exit 1; }
+install-desktop: ## install the desktop prompt, which starts with each session, the settings and the keyring's prompter
+	@test -x $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt -a -x $(DESKTOP_BUILD)/$(CONFIG)/whorl-settings -a -x $(DESKTOP_BUILD)/$(CONFIG)/whorl-keyring || { echo "Run make desktop first." >&2; exit 1; }
 	$(PLACE) install desktop
 
-uninstall-desktop: ## remove the desktop prompt and the settings
+uninstall-desktop: ## remove the desktop programs
 	$(PLACE) remove desktop
 
 # --- the kiosk, a sample: Docs/Kiosk.md -----------------------------------------------------------------------------------

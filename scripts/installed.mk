@@ -44,10 +44,13 @@ lib      644   Library/deploy/whorl.pc.in                    $(LIBDIR)/pkgconfig
 desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt-wait  $(LIBEXECDIR)/whorl-prompt-wait
 desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt       $(LIBEXECDIR)/whorl-prompt
 desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-settings     $(BINDIR)/whorl-settings
+desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-keyring      $(LIBEXECDIR)/whorl-keyring
+desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-keyring-dialog $(LIBEXECDIR)/whorl-keyring-dialog
 desktop  644   Desktop/deploy/whorl-settings.desktop.in      $(PREFIX)/share/applications/whorl-settings.desktop
 desktop  644   Desktop/deploy/whorl-settings.svg             $(PREFIX)/share/icons/hicolor/scalable/apps/whorl-settings.svg
 desktop  644   Desktop/deploy/io.whorl.settings.metainfo.xml $(PREFIX)/share/metainfo/io.whorl.settings.metainfo.xml
 desktop  644   systemd/whorl-prompt.service.in               $(USERUNITDIR)/whorl-prompt.service
+desktop  644   systemd/whorl-keyring.service.in              $(USERUNITDIR)/whorl-keyring.service
 desktop  644   systemd/whorl-prompt.desktop.in               $(AUTOSTARTDIR)/whorl-prompt.desktop
 
 server   755   $(SERVER_STAGE)/whorl-login-server            $(BINDIR)/whorl-login-server

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-PROGRAMS = ("whorl-prompt", "whorl-settings")
+PROGRAMS = ("whorl-prompt", "whorl-settings", "whorl-keyring-dialog")
 CONTAINERS = ("application", "dialog", "panel", "push button", "password text")
 
 

@@ -22,7 +22,7 @@ class Relay(service.Folder):
 
     def __init__(self, target):
         super().__init__()
-        self.target, self.matched = target, None
+        self.target, self.matched, self.released = target, None, None
         self.accepting(lambda client: threading.Thread(target=self.serve, args=(client,), daemon=True).start())
 
     def serve(self, client):
@@ -40,6 +40,9 @@ class Relay(service.Folder):
                 isAgent = isAgent or b"io.whorl.Agent.Register" in bytes
                 if isAgent and end is server and b"matched" in bytes:
                     self.matched = time.monotonic()
+                # A secret comes with a descriptor.
+                if not isAgent and end is server and descriptors:
+                    self.released = time.monotonic()
                 rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
                 others[end].sendmsg([bytes], rights)
                 for descriptor in descriptors:

@@ -349,10 +349,14 @@ class Prompts(unittest.TestCase):
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--measure"]:
-        from measure import measure
+        import measure
+        import measure_keyring
 
-        measure()
+        measure.measure()
+        measure_keyring.measure()
     else:
+        from test_keyring import Names, OnDemand, ScreenAndSleep, Strangers, WithoutPassword
+        from test_keyring_dialog import AnswersOnWayland, AnswersOnX11, DialogLooks
         from test_rest import *
         from test_screens import *
         from test_settings import Fingers, FingersOnWayland, Keyboard, Looks, OtherPages, Passcode, WithoutService

@@ -142,8 +142,9 @@ class Fingers(Window):
 
     def test_test_of_one_finger_says_that_it_was_another(self):
         self.enroll("left-thumb", "left", touch="right")
-        press("Fingers")
         press("Passcode")
+        # GTK takes no second press of a button while it shows the first one.
+        shows("No passcode is set.")
         press("Fingers")
         shows("Test: Left thumb")
         press("Test: Left thumb")

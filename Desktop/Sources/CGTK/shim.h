@@ -5,19 +5,10 @@
 #include <gtk/gtk.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 // Wrappers for macros and variadic functions, which Swift does not import.
-
-// Keeps typed passcodes out of core files, and prevents the user's other processes from tracing this one; returns 0 on
-// failure.
-static inline int whorl_hide_memory(void) {
-    struct rlimit none = { 0, 0 };
-    return !setrlimit(RLIMIT_CORE, &none) && !prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-}
 
 // Lets the next program inherit only these two descriptors, besides 0 to 2; returns 0 on failure.
 static inline int whorl_hand_over(int registration, int screen) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MainThread
 import WhorlFingerprint
 import WhorlRemote
 package import WhorlService

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CGTK
+import MainThread
 import WhorlSecretMemory
 import WhorlService
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MainThread
 package import WhorlService
 
 /// A presenter that shows a prompt in a window.

@@ -2,6 +2,7 @@
 
 import CGTK
 import Glibc
+import MainThread
 import PromptWindows
 import WhorlFingerprint
 

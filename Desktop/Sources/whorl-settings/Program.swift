@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CGLib
 import CGTK
 import Glibc
 import PromptWindows

@@ -35,6 +35,13 @@ final class UsePage: Page {
     private func row(_ keyring: KeyringStatus) -> Widget {
         let isOn = keyring != .off
         let name = translated("Keyring")
+        // The keyring then gets the login password again, which only the terminal asks for.
+        guard ![.ownPassword, .ownPasswordWithoutLogin].contains(keyring) else {
+            return Build.row(
+                name,
+                [keyring.sentence, translated("To turn this off, run:"), "whorl keyring off"]
+            )
+        }
         let button = Build.button(isOn ? translated("Turn Off") : translated("Turn On"), about: name) {
             [weak self] in
             self?.turnKeyring(on: !isOn)
@@ -89,6 +96,11 @@ extension KeyringStatus {
                 "Your fingers changed. Log in with your password once, so that touches unlock it again."
             )
         case .ready: translated("A login by touch unlocks the keyring.")
+        case .ownPassword: translated("A touch, your passcode or a login unlocks the keyring.")
+        case .ownPasswordWithoutLogin:
+            translated(
+                "A touch or your passcode unlocks the keyring, but a login with your password does not."
+            )
         }
     }
 }

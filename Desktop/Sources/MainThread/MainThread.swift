@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CGTK
+import CGLib
 
 /// A closure to run on GTK's thread.
 private final class MainThreadJob: Sendable {
