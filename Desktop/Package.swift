@@ -12,7 +12,9 @@ let common: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    ] + (strict ? [.treatAllWarnings(as: .error)] : [])
+    ]
+    // GTK deprecates functions whose successors GTK 4.8 does not have.
+    + (strict ? [.treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning)] : [])
 
 /// The part of Whorl that calls the service.
 let agent: Target.Dependency = .product(name: "PromptAgent", package: "whorl")

@@ -94,6 +94,7 @@ struct ChangeTests {
     /// The methods that change nothing stored: questions, prompts, and sessions that last as long as their connection.
     private static let questions: Set<String> = [
         "io.whorl.Owner.Evaluate", "io.whorl.Owner.Session", "io.whorl.Items.Use", "io.whorl.Items.Decode",
+        "io.whorl.Keyring.Open",
         "io.whorl.Passcode.AskForFinger", "io.whorl.Readers.Watch", "io.whorl.Agent.Register",
         "io.whorl.Prompt.Submit", "io.whorl.Prompt.Typing", "io.whorl.Prompt.Close", "io.whorl.Prompt.Ended",
         "io.whorl.Owner.Preflight", "io.whorl.Owner.IsOptedOut", "io.whorl.Items.HasChip",

@@ -361,7 +361,10 @@ extension MessageSamples {
         }
         return try of(
             [verify, full],
-            [.init(message: "m"), .init(matched: true), .init(matched: true, password: secret("p"))]
+            [
+                .init(message: "m"), .init(matched: true), .init(matched: true, password: secret("p")),
+                .init(matched: true, keyringPassword: secret("k")),
+            ]
         )
             + of(unlocks, [.init(message: "m"), .init(matched: true)])
             + of(keep, kept) + of(changes, [NoValue()])

@@ -34,13 +34,14 @@ extension AuditEntry {
     /// The sentences for changes, by their names in the log.
     private static let changes = [
         "fingerEnrolled": "Enrolled.", "fingersRemoved": "Finger deleted.",
-        "fingersAccepted": "Fingers accepted.",
+        "fingersAccepted": "Fingers accepted.", "fingerLabeled": "Finger renamed.",
         "passcodeSet": "Passcode set.", "passcodeChanged": "Passcode changed.",
         "passcodeRemoved": "Passcode removed.",
         "itemAdded": "Item added.", "itemMade": "Item added.", "itemDeleted": "Item deleted.",
         "rowsAdded": "Keychain items changed.", "rowsChanged": "Keychain items changed.",
         "rowsDeleted": "Keychain items changed.",
         "keyringOn": "Keyring turned on.", "keyringOff": "Keyring turned off.",
+        "keyringPasswordMade": "Keyring turned on.", "keyringPasswordDeleted": "Keyring turned off.",
         "readerTested": "Reader tested.", "readerTried": "Reader tested.",
         "readerReconciled": "Reader tested.",
         "itemPrepared": "TPM set up.", "vaultProvisioned": "TPM set up.",

@@ -63,6 +63,7 @@ final class FingersPage: Page {
             [finger.label == nil ? "" : Build.capitalized(translated(finger.finger.spokenName)), enrolled],
             after: [
                 Build.button(translated("Test"), about: name) { [weak self] in self?.test(finger) },
+                Build.button(translated("Rename…"), about: name) { [weak self] in self?.askToRename(finger) },
                 Build.button(translated("Delete…"), about: name) { [weak self] in self?.askToDelete(finger) },
             ]
         )
@@ -121,6 +122,42 @@ final class FingersPage: Page {
             Build.set(status, translated("This is the %1$@, not the %2$@.", with: name, other))
         } else {
             Build.set(status, translated("Matched: %1$@.", with: name))
+        }
+    }
+
+    // MARK: - Rename
+
+    private func askToRename(_ finger: EnrolledFinger) {
+        guard !isBusy else { return }
+        let field: Widget = gtk_entry_new()
+        gtk_entry_set_max_length(field.of(GtkEntry.self), 100)
+        gtk_editable_set_text(OpaquePointer(field), finger.label ?? "")
+        let dialog = Dialog(translated("Rename “%1$@”", with: finger.shownName), over: window)
+        let rename: Build.Action = { [weak self] in
+            let typed = gtk_editable_get_text(OpaquePointer(field)).map { String(cString: $0) } ?? ""
+            dialog.close()
+            self?.rename(finger, typed)
+        }
+        connectSignal(field, "activate", rename)
+        dialog.present(
+            [Build.field(translated("Name (optional)"), field)],
+            buttons: [Build.button(translated("Rename"), rename)],
+            focus: field
+        )
+    }
+
+    private func rename(_ finger: EnrolledFinger, _ name: String) {
+        guard !isBusy else { return }
+        isBusy = true
+        session.run { session throws(ServiceError) in
+            let label = LabelFingers(.print(finger.id), as: name.isEmpty ? nil : name)
+            return try await session.services.ask(label) as [EnrolledFinger]
+        } then: { outcome in
+            self.isBusy = false
+            switch outcome {
+            case .success: self.reload(saying: translated("Finger renamed."))
+            case .failure(let error): self.say(error)
+            }
         }
     }
 
