@@ -126,6 +126,21 @@ class Fingers(Window):
         hides("Left thumb")
         self.assertEqual(self.fingers(), {"right-index-finger"})
 
+    def test_finger_is_renamed_without_a_touch_and_gets_its_own_name_again(self):
+        press("Rename…: Right index finger")
+        shows("Rename “Right index finger”")
+        self.screen.type("the good hand")
+        self.screen.press("Return")
+        shows("Finger renamed.")
+        shows("Rename…: the good hand")
+        fingers = end(whorl("fingers"))[1]["result"]["fingers"]
+        self.assertEqual([finger.get("label") for finger in fingers], ["the good hand"])
+        press("Rename…: the good hand")
+        shows("Rename “the good hand”")
+        self.screen.press("ctrl+a", "BackSpace")
+        press("Rename")
+        shows("Rename…: Right index finger")
+
     def test_last_finger_comes_with_a_warning(self):
         press("Delete…: Right index finger")
         shows("This is your only finger.")
@@ -306,7 +321,7 @@ class Keyboard(Window):
         shows("test a finger")
         self.screen.press("Escape")
         hides("test a finger")
-        self.screen.press("Tab", "space")
+        self.screen.press("Tab", "Tab", "space")
         shows("This is your only finger.")
         # Cancel has the focus, so that a stray Enter deletes nothing.
         self.screen.press("Return")

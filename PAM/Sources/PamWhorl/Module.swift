@@ -106,7 +106,7 @@ public func pam_sm_chauthtok(
         guard let login = login(), !login.isOfUser else { return PAM_IGNORE }
         let file = unsafe whorl_password_file(handle, PAM_AUTHTOK)
         guard file >= 0 else { return PAM_IGNORE }
-        tell(Call.keep(login), for: login, within: 3, with: file)
+        tell(Call.keep(login), for: login, within: 8, with: file)
         close(file)
         return PAM_IGNORE
     }

@@ -666,11 +666,11 @@ def test_touch_without_a_password_keeps_none():
     run(serve, expect=SUCCESS, options="keyring", opens=True, keep=True)
 
 
-def test_service_that_does_not_keep_holds_the_login_up_for_3_seconds_at_most():
+def test_service_that_does_not_keep_holds_the_login_up_for_8_seconds_at_most():
     kept = []
     begun = time.monotonic()
     run(keeping(kept, answers=False), typed(PASSWORD + "\r"), SUCCESS, options="keyring", opens=True, keep=True)
-    assert kept and time.monotonic() - begun < 6
+    assert kept and time.monotonic() - begun < 11
 
 
 def test_changed_password_is_forgotten():
