@@ -16,11 +16,15 @@ struct UpdateTests {
         _ = try StateDatabase(directory: home.state)
     }
 
-    /// Two steps, of which the second one needs the table of the first.
-    private static let steps: [Schema.Step] = [
-        { try $0.execute(sql: "CREATE TABLE new_things (x)") },
-        { try $0.execute(sql: "INSERT INTO new_things VALUES (1)") },
-    ]
+    /// Two steps after those of this version; the second one needs the table of the first.
+    private static let steps: [Schema.Step] =
+        Schema.steps + [
+            { try $0.execute(sql: "CREATE TABLE new_things (x)") },
+            { try $0.execute(sql: "INSERT INTO new_things VALUES (1)") },
+        ]
+
+    /// The version that the database has before them.
+    private static let before = Int(Schema.version)
 
     private func queue() throws -> DatabaseQueue {
         try DatabaseQueue(path: home.file("whorl.sqlite"), busyTimeout: 60_000)
@@ -38,15 +42,29 @@ struct UpdateTests {
         try Schema.update(queue(), by: Self.steps)
         try Schema.update(queue(), by: Self.steps)
         #expect(try things() == 1)
-        #expect(try version() == 3)
+        #expect(try version() == Self.before + 2)
         #expect(try queue().access { try $0.value(sql: "SELECT count(*) FROM identity") as Int? } == 1)
     }
 
     @Test func `a later update starts at the version that is there`() throws {
-        try Schema.update(queue(), by: [Self.steps[0]])
-        #expect(try (things(), version()) == (0, 2))
+        try Schema.update(queue(), by: Array(Self.steps.dropLast()))
+        #expect(try (things(), version()) == (0, Self.before + 1))
         try Schema.update(queue(), by: Self.steps)
-        #expect(try (things(), version()) == (1, 3))
+        #expect(try (things(), version()) == (1, Self.before + 2))
+    }
+
+    @Test func `a database of the first version gets the table for keyrings, and keeps its rows`() throws {
+        try queue().access { db in
+            try db.execute(sql: "DROP TABLE keyring_passwords")
+            try db.execute(sql: "INSERT INTO login_passwords (profile) VALUES ('ada')")
+            try db.execute(sql: "PRAGMA user_version = 1")
+        }
+        #expect(openingError(home.state) == nil)
+        #expect(try version() == Self.before)
+        #expect(
+            try queue().access { try $0.value(sql: "SELECT count(*) FROM keyring_passwords") as Int? } == 0
+        )
+        #expect(try queue().access { try $0.value(sql: "SELECT count(*) FROM login_passwords") as Int? } == 1)
     }
 
     @Test func `a process that is faster does the update, and the other one finds it done`() async throws {
@@ -59,14 +77,14 @@ struct UpdateTests {
             }
             try await group.waitForAll()
         }
-        #expect(try (things(), version()) == (1, 3))
+        #expect(try (things(), version()) == (1, Self.before + 2))
     }
 
     @Test func `a step that fails leaves the database as it was`() throws {
         #expect(throws: DatabaseError.self) {
             try Schema.update(queue(), by: Self.steps + [{ try $0.execute(sql: "DROP TABLE nothing") }])
         }
-        #expect(try version() == 1)
+        #expect(try version() == Self.before)
         #expect(throws: DatabaseError.self) { try things() }
         #expect(openingError(home.state) == nil)
     }

@@ -9,7 +9,7 @@ import WhorlService
 struct Keyring: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keyring",
-        abstract: "Unlock the desktop keyring by touch, when you log in or when a program needs it",
+        abstract: "Unlock the desktop keyring by touch, at login or on demand",
         discussion: """
             At your next login with a password, the TPM seals that password for the fingers enrolled at that time. Later logins by \
             touch pass it to the keyring's PAM module.

@@ -9,7 +9,7 @@ import WhorlService
 struct Fingers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fingers",
-        abstract: "List or label enrolled fingers, or accept them after tampering",
+        abstract: "List or label fingers, or accept them after tampering",
         discussion: """
             The last column is the ID to use with `whorl remove`. Examples:
 
