@@ -16,15 +16,19 @@ from test_j_logins import PASSWORD, PROMPT, ended, sudo
 from test_j_lockers import TOUCH
 from test_l_keyring import LINES, LOCKED, STACK, end_keyring, login, status, touched, typed
 
-# The login does not wait for the keyring. A question on the bus while the keyring is being started would start a second one.
-OPENED = f"sleep 5; for i in $(seq 100); do {LOCKED} | grep -q false && break; sleep 0.1; done; {LOCKED}"
+# The login does not wait for the keyring. A question on the bus before the keyring is there would start a second one, so
+# this waits for its name, which does not start one.
+ON_THE_BUS = "for i in $(seq 150); do busctl --user status org.freedesktop.secrets >/dev/null 2>&1 && break; sleep 0.2; done"
+OPENED = f"{ON_THE_BUS}; for i in $(seq 100); do {LOCKED} | grep -q false && break; sleep 0.1; done; {LOCKED}"
 SHEET = re.compile(r"((?:[0-9A-HJKMNP-TV-Z]{4}-){7}[0-9A-HJKMNP-TV-Z]{4})")
 password = None
 
 
 def is_locked():
-    words = command("owner", "XDG_RUNTIME_DIR=/run/user/1000", *LOCKED.split())
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout == "b true\n"
+    """Whether the owner's keyring is locked; starts the keyring if none is running."""
+    words = f"systemctl --user start gnome-keyring-daemon.service; {ON_THE_BUS}; {LOCKED}"
+    shell = command("owner", "XDG_RUNTIME_DIR=/run/user/1000", "sh", "-c", words)
+    return subprocess.run(shell, capture_output=True, text=True, check=True).stdout == "b true\n"
 
 
 def wait(condition, seconds=30):
