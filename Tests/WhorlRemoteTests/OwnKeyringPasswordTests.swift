@@ -177,6 +177,20 @@ struct OwnKeyringPasswordTests {
         await #expect(throws: ServiceError.self) { try await machine.open() }
     }
 
+    @Test func `is opened by a passcode that was set later, once it is made again`() async throws {
+        let machine = try await LoginMachine("mock:match*3,no-match*3,hang")
+        let password = try await machine.makePassword()
+        let session = OwnerSession()
+        let consent = ConsentRequest(application: machine.services.application)
+        try await machine.services.ask(AskForFinger(consent, in: session), presenter: ScriptedPresenter())
+        try await machine.services.ask(SetPasscode(secret("2468 hunter"), consent, shown: session))
+        #expect(try await machine.makePassword() == password)
+        await #expect(throws: ServiceError.self) { try await machine.open() }
+        let typing = ScriptedPresenter(typing: ["2468 hunter"])
+        let opened = try await machine.services.ask(OpenKeyring(consent), presenter: typing).password.text
+        #expect(opened == password)
+    }
+
     @Test func `is forgotten only by a program that has it`() async throws {
         let machine = try await LoginMachine("mock:then=match")
         let password = try await machine.makePassword()

@@ -74,6 +74,10 @@ struct InProcessKeyring: Sendable {
                 request(.keyringPassword, "let a touch unlock your keyring at any time", asked.request),
                 prompter
             )
+            // A passcode that was set since then opens it as well.
+            let access = try await access(vault, hasSheet: true)
+            let item = try await engine.make(.secret(password), access: access, applicationPassword: nil)
+            try await vault.setOwnPassword(item, replacing: own, of: profile)
         } else {
             let access = try await access(vault, hasSheet: asked.hasSheet)
             try await engine.requireOwner(
@@ -104,7 +108,11 @@ struct InProcessKeyring: Sendable {
         -> KeyringPassword
     {
         guard let own = try await ownPassword() else {
-            throw ServiceError(.noSuchItem, "the keyring's password")
+            throw ServiceError(
+                .noSuchItem,
+                message: "The keyring does not have its own password.",
+                recovery: "Set one: `whorl keyring on --on-demand`."
+            )
         }
         let request = request(.openKeyring, "unlock the keyring", asked.request)
         return KeyringPassword(try await released(own, request, prompter))
@@ -113,7 +121,7 @@ struct InProcessKeyring: Sendable {
     private func forgetPassword(_ asked: ForgetKeyringPassword) async throws(ServiceError) {
         guard let own = try await ownPassword() else { return }
         guard own.is(asked.password) else {
-            throw ServiceError(.accessDenied, "the keyring's password", cause: "this is another password")
+            throw ServiceError(.accessDenied, "keyring password", cause: "this is another password")
         }
         try await state.existingVault()?.deleteOwnPassword(own, of: profile)
     }

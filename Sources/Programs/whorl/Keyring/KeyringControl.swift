@@ -31,8 +31,10 @@ struct KeyringControl {
 
     private func ask(_ operation: Operation, _ passwords: [SecretBox]) throws(Failure) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0, connect(descriptor) else { throw .noKeyring }
+        guard descriptor >= 0 else { throw .noKeyring }
         defer { close(descriptor) }
+        guard connect(descriptor) else { throw .noKeyring }
+        guard Self.isKeyring(descriptor) else { throw .otherKeyring }
         let isSent = Self.message(operation, passwords).withUnsafeBytes { bytes in
             // The first byte alone, because the keyring asks the kernel who has sent it.
             [bytes.prefix(1), bytes.dropFirst()].map(UnsafeRawBufferPointer.init(rebasing:)).allSatisfy {
@@ -64,6 +66,26 @@ struct KeyringControl {
         }
     }
 
+    /// Returns whether the socket was made by gnome-keyring, or by the service manager that starts it.
+    ///
+    /// Another program of the user could have put its own socket there, to which the passwords are not sent.
+    private static func isKeyring(_ descriptor: Int32) -> Bool {
+        // SO_PEERCRED (socket(7)), which Glibc's module does not have.
+        var peer: (process: Int32, user: UInt32, group: UInt32) = (0, 0, 0)
+        var size = socklen_t(MemoryLayout.size(ofValue: peer))
+        guard getsockopt(descriptor, SOL_SOCKET, 17, &peer, &size) == 0, peer.user == getuid() else {
+            return false
+        }
+        let link = "/proc/\(peer.process)/exe"
+        var room = [UInt8](repeating: 0, count: 4096)
+        let count = readlink(link, &room, room.count)
+        let path = String(decoding: room.prefix(max(count, 0)), as: UTF8.self)
+        var file = stat()
+        return path.hasPrefix("/usr/")
+            && ["gnome-keyring-daemon", "systemd"].contains(path.split(separator: "/").last)
+            && stat(link, &file) == 0 && file.st_uid == 0 && file.st_mode & 0o022 == 0
+    }
+
     private static func message(_ operation: Operation, _ passwords: [SecretBox]) -> SecretBytes {
         let count = 8 + passwords.reduce(0) { $0 + 4 + $1.bytes.count }
         return SecretBytes(count: 1 + count) { room in
@@ -89,6 +111,12 @@ extension Failure {
         code: "noKeyring",
         message: "gnome-keyring does not respond.",
         recovery: "Use a session in which it runs. KWallet is not supported."
+    )
+    /// The failure if another program has taken the place of gnome-keyring.
+    static let otherKeyring = Failure(
+        code: "noKeyring",
+        message: "The keyring's socket does not belong to gnome-keyring.",
+        recovery: "Log out and in again. Another of your programs may have replaced it."
     )
     /// The failure if the keyring does not accept a password.
     static let wrongKeyringPassword = Failure(

@@ -173,7 +173,7 @@ extension Session {
 
 extension KeyringStatus {
     /// Whether the keyring has its own password.
-    fileprivate var hasOwnPassword: Bool { self == .ownPassword || self == .ownPasswordWithoutLogin }
+    var hasOwnPassword: Bool { self == .ownPassword || self == .ownPasswordWithoutLogin }
 
     /// The sentence that describes the state to the user.
     fileprivate var sentence: String {

@@ -19,29 +19,35 @@ struct OwnKeyringPassword {
 
     /// Gives the keyring its own password instead of the login password.
     ///
-    /// The service has the new password before the keyring does. If the keyring does not accept it, the service forgets
-    /// it again. If this program is killed between, `whorl keyring on --on-demand` continues.
+    /// The service has the new password before the keyring does. The service forgets it again only if the keyring still
+    /// has the login password: a lost reply does not tell whether the keyring was changed. After an attempt that did not
+    /// end, `whorl keyring on --on-demand` continues.
     func set(replacing login: LoginPasswordOption, hasSheet: Bool) async throws {
-        let isNew = try await ![.ownPassword, .ownPasswordWithoutLogin].contains(
-            session.services.ask(ReadKeyringStatus())
-        )
+        let hadOwn = try await session.services.ask(ReadKeyringStatus()).hasOwnPassword
         let loginPassword = try await login.read("Login password")
         // Before anything is changed: with another password, the keyring could not be changed at the end.
-        if isNew, try !control.unlock(loginPassword) { throw Failure.wrongKeyringPassword }
-        let password = try await session.ask(handing: nil) {
-            MakeKeyringPassword(loginPassword: loginPassword, hasSheet: hasSheet, $0)
-        }.password
+        let isNew = try control.unlock(loginPassword)
+        guard isNew || hadOwn else { throw Failure.wrongKeyringPassword }
+        var password = try await make(loginPassword, hasSheet)
+        if isNew, hadOwn {
+            // It was made by an attempt that did not end, or for another program.
+            try await session.services.ask(ForgetKeyringPassword(password))
+            password = try await make(loginPassword, hasSheet)
+        }
         do {
             if hasSheet {
                 try RecoverySheet.show(password)
                 try await RecoverySheet.confirm(password)
             }
-            let isSet = try !isNew && control.unlock(password)
-            guard try isSet || control.change(from: loginPassword, to: password) else {
+            guard try isNew ? control.change(from: loginPassword, to: password) : control.unlock(password)
+            else {
                 throw Failure.wrongKeyringPassword
             }
         } catch {
-            if isNew { try await session.services.ask(ForgetKeyringPassword(password)) }
+            // Without an answer, the keyring may have the new password.
+            if isNew, (try? control.unlock(loginPassword)) == true {
+                try await session.services.ask(ForgetKeyringPassword(password))
+            }
             throw error
         }
         if !SessionUnit.keyring.run("enable") {
@@ -49,6 +55,12 @@ struct OwnKeyringPassword {
                 "No program of this session shows the keyring's prompts. Install whorl-desktop, or use 'whorl keyring unlock'."
             )
         }
+    }
+
+    private func make(_ loginPassword: SecretBox, _ hasSheet: Bool) async throws -> SecretBox {
+        try await session.ask(handing: nil) {
+            MakeKeyringPassword(loginPassword: loginPassword, hasSheet: hasSheet, $0)
+        }.password
     }
 
     /// Gives the keyring the login password again, and deletes its own one.
@@ -64,9 +76,9 @@ struct OwnKeyringPassword {
             } else {
                 try await session.ask(handing: passcode) { OpenKeyring($0) }.password
             }
-        guard try control.change(from: password, to: loginPassword) else {
-            throw Failure.wrongKeyringPassword
-        }
+        // After an attempt that did not end, the keyring may have the login password already.
+        _ = try control.change(from: password, to: loginPassword)
+        guard try control.unlock(loginPassword) else { throw Failure.wrongKeyringPassword }
         try await session.services.ask(ForgetKeyringPassword(password))
         _ = SessionUnit.keyring.run("disable")
     }

@@ -72,11 +72,19 @@ struct VaultCommand: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws -> Answer {
+            // A state that cannot be read does not stop its removal.
+            let hasKeyring = (try? await session.services.ask(ReadKeyringStatus()))?.hasOwnPassword ?? false
             guard force else {
                 throw Failure.usage(
                     "All secrets, keys and passcodes in this directory would be lost.",
-                    hint:
-                        "Confirm with --force; `whorl secret list` and `whorl key list` show what would be lost."
+                    hint: (hasKeyring
+                        ? "The keyring's own password, too: first run `whorl keyring off`. " : "")
+                        + "Confirm with --force; `whorl secret list` and `whorl key list` show what would be lost."
+                )
+            }
+            if hasKeyring {
+                session.console.warn(
+                    "The keyring's own password is lost. With its recovery sheet: whorl keyring off --from-sheet"
                 )
             }
             let reset = try await PasswordAgent.beside(session) {

@@ -92,6 +92,20 @@ extension Vault {
         guard isAdded else { throw ServiceError(.changedMeanwhile) }
     }
 
+    /// Replaces the sealed password of this row, but not of another one that has replaced it.
+    package func setOwnPassword(
+        _ item: SealedItem,
+        replacing own: OwnKeyringPassword,
+        of profile: String
+    ) async throws(ServiceError) {
+        try await database.write(.full) { db in
+            try db.execute(
+                sql: "UPDATE keyring_passwords SET item = ? WHERE profile = ? AND digest = ?",
+                arguments: [item.encoded, profile, own.columns.digest]
+            )
+        }
+    }
+
     /// Replaces or deletes the copy for logins; does nothing if the keyring has no password of its own.
     package func setOwnPasswordForLogins(
         _ item: SealedItem?,
