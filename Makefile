@@ -274,6 +274,11 @@ nightly: setup-test setup-test-server ## run all tests under the sanitizers, all
 		test_first_finger_and_passcode_are_refused_where_the_systems_rules_do_not_allow_them \
 		test_first_passcode_takes_the_users_password_at_the_seat_and_not_a_wrong_one test_finger_is_enrolled_and_recognized \
 		$$(sed -n 's/^def \(test_[a-z_]*\).*/\1/p' Tests/System/test_j_sway.py) || status=1; \
+	SYSTEM_PACKAGES="gnome-control-center libgdm1 xvfb openbox at-spi2-core gir1.2-atspi-2.0 xdotool scrot adwaita-icon-theme librsvg2-common fonts-dejavu-core" \
+		GUEST_MEMORY=2560 GUEST="$(GUEST)" scripts/test-system $(CONFIG) \
+		test_first_finger_and_passcode_are_refused_where_the_systems_rules_do_not_allow_them \
+		test_first_passcode_takes_the_users_password_at_the_seat_and_not_a_wrong_one test_finger_is_enrolled_and_recognized \
+		$$(sed -n 's/^def \(test_[a-z_]*\).*/\1/p' Tests/System/test_k_gnome_settings.py) || status=1; \
 	WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
 	scripts/check-consumer --night .build/debug/whorl || status=1; \
 	Library/sanitize $(LIB_BUILD)/address .build/debug/whorld || status=1; \
