@@ -52,7 +52,7 @@ let package = Package(
             dependencies: ["PromptWindows"] + service,
             swiftSettings: common
         ),
-        // What the keyring's prompter and its dialog say to each other.
+        // The messages between the keyring's prompter and its dialog.
         .target(name: "KeyringQuestion", swiftSettings: common),
         // Compiled as C, because Swift does not import what the C library declares only for GNU's sources.
         .target(name: "CMemory", cSettings: [.define("_GNU_SOURCE")]),

@@ -45,7 +45,7 @@ def call(name, path, interface, method, arguments=None, on=None, milliseconds=10
 
 
 def owner(name):
-    """Returns the owner of a name; nothing if it has none."""
+    """Returns the unique name of a name's owner, or None."""
     try:
         return call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner", GLib.Variant("(s)", (name,)))[0]
     except GLib.Error:

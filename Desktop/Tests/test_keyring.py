@@ -20,7 +20,7 @@ def shows(text):
 
 
 def turn_on(service, daemon, password=PASSWORD):
-    """Gives the keyring a password of its own, which the service keeps."""
+    """Has the service make the keyring's own password, and sets it in the keyring."""
     turning = subprocess.Popen(
         [WHORL, "keyring", "on", "--on-demand", "--login-password-fd", "0", "--json"], stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**daemon.environment, "WHORL_SERVICE": "system"},

@@ -18,7 +18,7 @@ final class DialogLane {
         self.bus = bus
     }
 
-    /// Shows the next dialog if there is none.
+    /// Shows the next dialog, unless one is open.
     ///
     /// The keyring's daemon goes before other programs.
     func advance() {

@@ -145,7 +145,7 @@ private struct Pipes {
     }
 }
 
-/// Calls a function on a thread of its own; `false` if no threads are left.
+/// Calls a function on a new thread; returns `false` if the system cannot create one.
 private func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     let run: GThreadFunc = { data in
         if let data { Unmanaged<ThreadBody>.fromOpaque(data).takeRetainedValue().body() }

@@ -115,7 +115,7 @@ final class Prompter {
     ///   - prompt: The prompt.
     ///   - reply: `yes` or `no`; empty if the program may ask.
     ///   - changes: The properties that the user has changed.
-    ///   - exchange: The encrypted password; `nil` if there is none because of an error, which ends the prompt.
+    ///   - exchange: The encrypted password; `nil` after an error, which ends the prompt.
     func answer(
         _ prompt: WaitingPrompt,
         _ reply: String,

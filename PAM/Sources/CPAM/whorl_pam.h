@@ -264,8 +264,8 @@ static inline void whorl_unlock_keyring(uid_t user, gid_t group, int file) {
     }
 }
 
-/* Unlocks the keyring of the user whose session begins, if the login has got its password. A process of its own does this,
- * which nobody waits for, so that the calling program learns of none (no SIGCHLD). It keeps nothing open but the file. */
+/* Unlocks the keyring of the user whose session begins, if the service released its password to this login. A separate
+ * process does this in the background. The calling program gets no SIGCHLD for it, and shares no open files with it. */
 static inline void whorl_open_keyring(pam_handle_t *handle) {
     const void *note = NULL, *whose = NULL;
     const char *name = NULL;
