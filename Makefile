@@ -83,10 +83,12 @@ PAMCONFIGDIR ?= /usr/share/pam-configs
 # The desktop prompt and the settings are a separate package, because they require GTK.
 DESKTOP_BUILD = .build-desktop
 DESKTOP_BUILD_FLAGS ?= $(LINK_FLAGS)
-# The program that waits for the next prompt is written in C and requires only the C library. SwiftPM would link Swift's
-# runtime into it.
-PROMPT_WAIT = $(CLANG) -std=c11 -D_GNU_SOURCE -Os -fPIE -pie -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wall -Wextra -Wpedantic \
-	-Wconversion -Werror -Wl,-z,now,-z,relro,-s Desktop/Sources/whorl-prompt-wait/main.c
+# The program that waits for the next prompt, and the one that the settings run as root, are written in C and require only
+# the C library. SwiftPM would link Swift's runtime into them.
+C_PROGRAM = $(CLANG) -std=c11 -D_GNU_SOURCE -Os -fPIE -pie -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wall -Wextra -Wpedantic \
+	-Wconversion -Werror -Wl,-z,now,-z,relro,-s
+PROMPT_WAIT = $(C_PROGRAM) Desktop/Sources/whorl-prompt-wait/main.c
+SETTINGS_HELPER = $(C_PROGRAM) -IDesktop/Sources/CSwitches Desktop/Sources/whorl-settings-helper/main.c
 CLANG ?= clang
 ifeq ($(PREFIX),/usr)
 USERUNITDIR ?= /usr/lib/systemd/user
@@ -116,12 +118,12 @@ PRODUCTS = .build/$(CONFIG)
 WHORL = $(PRODUCTS)/whorl
 STAGE = .build/stage/$(CONFIG)
 
-FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources PAM/Tests Desktop/Sources Desktop/Package.swift Library/Sources Package.swift Server/Package.swift PAM/Package.swift
+FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources PAM/Tests SSH/Sources Desktop/Sources Desktop/Package.swift Library/Sources Package.swift Server/Package.swift PAM/Package.swift
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test setup-server setup-test-server program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
-	install install-program install-service install-fprintd uninstall test-system test-trixie test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib desktop test-desktop pictures install-desktop uninstall-desktop kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
+	install install-program install-service install-fprintd uninstall test-system test-trixie test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib ssh test-ssh install-ssh uninstall-ssh desktop test-desktop pictures install-desktop uninstall-desktop kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -204,6 +206,7 @@ check: setup-test setup-test-server ## run everything that CI runs: format, udev
 	REQUIRE_PEERS=1 scripts/test-install-server debug
 	@$(MAKE) --no-print-directory test-pam
 	@$(MAKE) --no-print-directory test-lib SWIFT_TEST_FLAGS="$(STRICT)"
+	@$(MAKE) --no-print-directory test-ssh SWIFT_TEST_FLAGS="$(STRICT)"
 # Some compiler errors occur only in an optimized build. `make nightly` builds the login server's release.
 	@$(MAKE) --no-print-directory program
 	@$(MAKE) --no-print-directory test-system SYSTEM_TESTS=--day
@@ -226,7 +229,9 @@ GUEST ?= $(CURDIR)/scripts/guest
 test-system: ## attack the installed release in a booted system
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product IdiomProbe
+	$(SETTINGS_HELPER) -o $(PRODUCTS)/whorl-settings-helper
 	@$(MAKE) --no-print-directory pam
+	@$(MAKE) --no-print-directory ssh
 	GUEST="$(GUEST)" scripts/test-system $(CONFIG) $(SYSTEM_TESTS)
 
 test-trixie: ## run make check, and build and test the packages, on a bare Debian 13 and in a booted one; requires root (slow)
@@ -254,6 +259,7 @@ nightly: setup-test setup-test-server ## run all tests under the sanitizers, all
 			$(SERVER_BUILD)/$(CONFIG)/whorl-login-server $(SOAK_LOGINS) || status=1; \
 	$(MAKE) --no-print-directory program && GUEST_SECONDS=5400 $(MAKE) --no-print-directory test-system || status=1; \
 	$(DEBUG_BUILD) --product generate-manual && $(DEBUG_BUILD) --product IdiomProbe && \
+		$(SETTINGS_HELPER) -o .build/debug/whorl-settings-helper && \
 		GUEST="$(GUEST)" GUEST_SECONDS=5400 WHORL_CLIENT_KILLS=500 WHORL_CLIENT_CALLS=24000 WHORL_SUDOS=200 WHORL_PRESSED_SUDOS=200 \
 			WHORL_PRESSURE=3 scripts/test-system debug \
 			test_clients_of_two_users_are_killed_and_nothing_acknowledged_is_lost \
@@ -279,9 +285,22 @@ nightly: setup-test setup-test-server ## run all tests under the sanitizers, all
 		test_first_finger_and_passcode_are_refused_where_the_systems_rules_do_not_allow_them \
 		test_first_passcode_takes_the_users_password_at_the_seat_and_not_a_wrong_one test_finger_is_enrolled_and_recognized \
 		$$(sed -n 's/^def \(test_[a-z_]*\).*/\1/p' Tests/System/test_k_gnome_settings.py) || status=1; \
+	SYSTEM_PACKAGES="libkscreenlocker5 plasma-workspace plasma-framework xvfb xdotool openbox fonts-dejavu-core" GUEST="$(GUEST)" \
+		scripts/test-system $(CONFIG) \
+		test_first_finger_and_passcode_are_refused_where_the_systems_rules_do_not_allow_them \
+		test_first_passcode_takes_the_users_password_at_the_seat_and_not_a_wrong_one test_finger_is_enrolled_and_recognized \
+		$$(sed -n 's/^def \(test_[a-z_]*\).*/\1/p' Tests/System/test_k_kscreenlocker.py) || status=1; \
+	scripts/setup --test-desktop && $(MAKE) --no-print-directory desktop && SYSTEM_DESKTOP=1 GUEST_MEMORY=2560 GUEST="$(GUEST)" \
+		SYSTEM_PACKAGES="chromium libsecret-tools python3-keyring git xvfb xdotool libgtk-4-1 libadwaita-1-0 libgcr-base-3-1 fonts-dejavu-core" \
+		scripts/test-system $(CONFIG) \
+		test_first_finger_and_passcode_are_refused_where_the_systems_rules_do_not_allow_them \
+		test_first_passcode_takes_the_users_password_at_the_seat_and_not_a_wrong_one test_finger_is_enrolled_and_recognized \
+		$$(sed -n 's/^def \(test_[a-z_]*\).*/\1/p' Tests/System/test_l_keyring_prompter.py) || status=1; \
 	WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
 	scripts/check-consumer --night .build/debug/whorl || status=1; \
 	Library/sanitize $(LIB_BUILD)/address .build/debug/whorld || status=1; \
+	scripts/setup --test-ssh && SSH/build $(SSH_BUILD)/address address && WHORL_SSH_LOGINS=500 WHORL_SSH_REQUESTS=1008 \
+		SSH/test $(SSH_BUILD)/address/whorl-ssh-agent .build/debug/whorl .build/debug/whorld || status=1; \
 	scripts/setup --arm64 && scripts/check-arm64 .build/debug/whorld || status=1; \
 	$(MAKE) --no-print-directory test-deb || status=1; \
 	$(MAKE) --no-print-directory test-desktop || status=1; \
@@ -429,6 +448,27 @@ install-lib: ## install libwhorl, its header and its pkg-config file, after make
 uninstall-lib: ## remove the files installed by install-lib
 	$(PLACE) remove lib
 
+# --- the SSH agent: Docs/SSH.md --------------------------------------------------------------------------------------------
+
+SSH_BUILD = .build-ssh
+
+ssh: ## build the SSH agent
+	SSH/build $(SSH_BUILD)
+	SSH/check $(SSH_BUILD)/whorl-ssh-agent
+
+test-ssh: ssh setup-test ## test the SSH agent with the service of the debug build and OpenSSH
+	@scripts/setup --test-ssh
+	$(DEBUG_BUILD) $(SWIFT_TEST_FLAGS) --product whorld
+	$(DEBUG_BUILD) $(SWIFT_TEST_FLAGS) --product whorl
+	SSH/test $(SSH_BUILD)/whorl-ssh-agent .build/debug/whorl .build/debug/whorld
+
+install-ssh: ## install the SSH agent, its units, the plugin of age and their man pages, after make ssh
+	@test -x $(SSH_BUILD)/whorl-ssh-agent || { echo "the SSH agent is not built: run make ssh first" >&2; exit 1; }
+	$(PLACE) install ssh
+
+uninstall-ssh: ## remove the files installed by install-ssh
+	$(PLACE) remove ssh
+
 # --- Debian packages: Docs/Packages.md -------------------------------------------------------------------------------------
 
 deb: build-deb ## build the release and create Debian packages in .build/deb
@@ -436,7 +476,7 @@ deb: build-deb ## build the release and create Debian packages in .build/deb
 
 build-deb:
 	@scripts/setup --deb
-	@$(MAKE) --no-print-directory build desktop pam lib build-server
+	@$(MAKE) --no-print-directory build desktop pam lib ssh build-server
 
 test-deb: build-deb ## build the packages, then install, upgrade and purge them in a booted system
 	GUEST="$(GUEST)" SWIFT='$(SWIFT)' scripts/test-deb $(CONFIG)
@@ -478,6 +518,7 @@ desktop: ## build the desktop prompt, the settings and the keyring's prompter; i
 	$(SWIFT) build -c $(CONFIG) $(DESKTOP_BUILD_FLAGS) --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-keyring
 	$(SWIFT) build -c $(CONFIG) $(DESKTOP_BUILD_FLAGS) --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-keyring-dialog
 	$(PROMPT_WAIT) -o $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt-wait
+	$(SETTINGS_HELPER) -o $(DESKTOP_BUILD)/$(CONFIG)/whorl-settings-helper
 
 test-desktop: ## test the desktop programs on a separate screen, with the real service
 	@scripts/setup --test-desktop
@@ -486,6 +527,7 @@ test-desktop: ## test the desktop programs on a separate screen, with the real s
 	$(SWIFT) build --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-keyring
 	$(SWIFT) build --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-keyring-dialog
 	$(PROMPT_WAIT) -o $(DESKTOP_BUILD)/debug/whorl-prompt-wait
+	$(SETTINGS_HELPER) -o $(DESKTOP_BUILD)/debug/whorl-settings-helper
 	$(DEBUG_BUILD) --product whorl
 	$(DEBUG_BUILD) --product whorld
 	Desktop/test $(DESKTOP_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld

@@ -107,6 +107,8 @@ let tests: KeyValuePairs<String, String> = [
     WhorlSupport crypto cryptoExtras WhorlSQLite
     """,
     "WhorlSQLiteTests": "CWhorlSQLite WhorlSQLite",
+    "WhorlAgeTests": "WhorlAge WhorlSecretMemory crypto",
+    "WhorlSSHTests": "WhorlSSH crypto",
     "WhorlSupportTests": "BlockedPool WhorlSupport",
     "WhorlCallersTests": "WhorlSecretMemory WhorlCallers WhorlIPC WhorlRemote WhorlService WhorlSystem",
     "WhorlConfigurationTests": "whorld WhorlCallers WhorlRemote WhorlService WhorlSupport WhorlSystem",
@@ -115,7 +117,7 @@ let tests: KeyValuePairs<String, String> = [
     "WhorlRemoteTests": """
     FacesOverSocket WhorlContext CWhorlSocket MockReader WhorlFingerprint KeychainServices \
     LocalAuthentication WhorlLibfprint WhorlGLib WhorlSecretMemory SoftwareMachine SoftwareTPM \
-    WhorlIPC WhorlRemote WhorlService WhorlSupport WhorlSystem
+    WhorlIPC WhorlRemote WhorlService WhorlSSH WhorlSupport WhorlSystem crypto
     """,
     "WhorlSystemTests": """
     WhorlEngine BlockedPool WhorlGLib WhorlFingerprint MockReader WhorlSecretMemory \
@@ -128,13 +130,13 @@ let fuzzed = """
     WhorlEngine WhorlLogin CWhorlGLib WhorlEnrollment WhorlFingerprint KeychainServices \
     WhorlStateStore WhorlLibfprint LoginAssertion LoginTransport MockReader RelyingParty \
     WhorlSecretMemory SyntheticFingers WhorlTerminalPrompt WhorlTPM WhorlVault whorl WhorlCallers \
-    WhorlIPC WhorlRemote WhorlService WhorlSupport WhorlSystem WhorlUSB crypto WhorlSQLite
+    WhorlAge WhorlIPC WhorlRemote WhorlService WhorlSSH WhorlSupport WhorlSystem WhorlUSB crypto WhorlSQLite
     """
 
 /// What the command line uses.
 let commandLine = """
     WhorlLogin WhorlFingerprint LoginAssertion LoginTransport WhorlSecretMemory WhorlTerminalPrompt \
-    WhorlRemote WhorlService WhorlSupport WhorlUSB arguments crypto
+    WhorlAge WhorlRemote WhorlService WhorlSSH WhorlSupport WhorlUSB arguments crypto
     """
 
 /// The house, from the ground up: a target uses only targets of its own floor and of those below, and lies in
@@ -150,6 +152,10 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
         // The little of SQLite that the state directory needs.
         "WhorlSQLite": "CWhorlSQLite",
         "WhorlSupport": "",
+        // What an SSH agent is asked to sign: formats alone, without sockets and files.
+        "WhorlSSH": "WhorlSupport crypto",
+        // The protocol of age's plugins, and the encryption to a P-256 key: formats alone, without sockets and files.
+        "WhorlAge": "WhorlSecretMemory crypto",
     ],
     "Fixtures": [
         // Fingers that no person has, for tests and demonstrations.
@@ -181,7 +187,7 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
     ],
     "Service": [
         "WhorlEngine": """
-        WhorlEnrollment WhorlFingerprint WhorlSecretMemory WhorlStateStore WhorlVault \
+        WhorlEnrollment WhorlFingerprint WhorlSecretMemory WhorlSSH WhorlStateStore WhorlVault \
         WhorlService WhorlSQLite WhorlSupport crypto logging
         """,
         "WhorlIPC": "CWhorlSocket WhorlSecretMemory WhorlSupport",
@@ -273,7 +279,7 @@ let interfaces = [
 ]
 
 /// The modules that touch no C.
-let withoutC: Set = ["WhorlFingerprint", "MockReader", "WhorlLoginOrigin", "LoginAssertion"]
+let withoutC: Set = ["WhorlFingerprint", "MockReader", "WhorlLoginOrigin", "LoginAssertion", "WhorlSSH"]
 
 /// Makes a target of the house.
 func target(_ name: String, on floor: String, uses: String) -> Target {
@@ -297,7 +303,7 @@ func target(_ name: String, on floor: String, uses: String) -> Target {
 /// Libraries and programs of the tests, in `Tests/Support`.
 let supports: KeyValuePairs<String, String> = [
     "BlockedPool": "",
-    "ChildPipe": "",
+    "ChildPipe": "WhorlSupport",
     "GrayscalePNG": "CPNG",
     "PretendedChip": "LocalAuthenticationTesting WhorlContext WhorlService",
     "FacesOverSocket": "WhorlContext WhorlFingerprint WhorlIPC WhorlRemote WhorlService",

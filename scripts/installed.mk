@@ -6,7 +6,7 @@
 # Makefile's targets. The packages contain the same files (packaging/debian/*.install). scripts/fprintd-place replaces
 # fprintd.
 define INSTALLED
-program  755   $(WHORL)                                      $(BINDIR)/whorl
+program  711   $(WHORL)                                      $(BINDIR)/whorl
 program  755   $(PRODUCTS)/whorl-simulate                    $(BINDIR)/whorl-simulate
 program  755   $(PRODUCTS)/whorl-login-http                  $(LIBEXECDIR)/whorl-login-http
 program  755   $(PRODUCTS)/whorld                            $(LIBEXECDIR)/whorld
@@ -39,11 +39,21 @@ lib      link  libwhorl.so.1                                 $(LIBDIR)/libwhorl.
 lib      644   Library/Headers/whorl.h                       $(INCLUDEDIR)/whorl.h
 lib      644   Library/deploy/whorl.pc.in                    $(LIBDIR)/pkgconfig/whorl.pc
 
+ssh      711   $(SSH_BUILD)/whorl-ssh-agent                  $(LIBEXECDIR)/whorl-ssh-agent
+ssh      755   SSH/deploy/whorl-ssh-keygen                   $(LIBEXECDIR)/whorl-ssh-keygen
+ssh      755   SSH/deploy/age-plugin-whorl                   $(BINDIR)/age-plugin-whorl
+ssh      644   SSH/deploy/age-plugin-whorl.1                 $(MANDIR)/age-plugin-whorl.1
+ssh      644   SSH/deploy/whorl-ssh-agent.1                  $(MANDIR)/whorl-ssh-agent.1
+ssh      644   systemd/whorl-ssh-agent.socket                $(USERUNITDIR)/whorl-ssh-agent.socket
+ssh      644   systemd/whorl-ssh-agent.service.in            $(USERUNITDIR)/whorl-ssh-agent.service
+
 # Users can run these programs but not read them. The kernel therefore protects their memory from the user's other
 # programs, from the first instruction.
 desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt-wait  $(LIBEXECDIR)/whorl-prompt-wait
 desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt       $(LIBEXECDIR)/whorl-prompt
 desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-settings     $(BINDIR)/whorl-settings
+desktop  755   $(DESKTOP_BUILD)/$(CONFIG)/whorl-settings-helper $(LIBEXECDIR)/whorl-settings-helper
+desktop  644   systemd/io.whorl.settings.policy.in           $(POLKITDIR)/io.whorl.settings.policy
 desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-keyring      $(LIBEXECDIR)/whorl-keyring
 desktop  711   $(DESKTOP_BUILD)/$(CONFIG)/whorl-keyring-dialog $(LIBEXECDIR)/whorl-keyring-dialog
 desktop  644   Desktop/deploy/whorl-settings.desktop.in      $(PREFIX)/share/applications/whorl-settings.desktop

@@ -143,6 +143,7 @@ enum whorl_status {
     WHORL_PASSCODE_BUSY = -231,    /* Too many passcodes of this user are waiting to be compared; try again. */
     WHORL_APPLICATION_PASSWORD_THROTTLED = -232, /* WHORL_NUMBER_MILLISECONDS is the time to wait. */
     WHORL_PASSCODE_NEEDED = -233,
+    WHORL_SSH_REQUEST_REFUSED = -234,
 
     /* Errors of fingers and readers. */
     WHORL_FINGER_EXISTS = -301,
@@ -278,8 +279,10 @@ enum whorl_text {
     WHORL_TEXT_PURPOSE = 18,       /* In a prompt: the purpose of the touch, as determined by the service; show it on a
                                     * separate line: "yes" (unlocks nothing), "storedByProgram", "item", "signIn",
                                     * "setPasscode", "changePasscode", "removePasscode", "reseal", "changeFingers",
-                                    * "deleteItem", "keyring", "keyringOff", "keyringPassword", "openKeyring", "optOut",
-                                    * "logIn", "unlockScreen". */
+                                    * "deleteItem", "listItems", "sshLogin", "sshLoginBound", "sshLoginUnproven",
+                                    * "gitSignature", "sshSignature", "sshAuthentication", "sshUnknownData", "sshPins",
+                                    * "keyring", "keyringOff", "keyringPassword", "openKeyring", "optOut", "logIn",
+                                    * "unlockScreen". */
     WHORL_TEXT_PURPOSE_NAME = 19   /* The name of the item, server, program or PAM service; "" if the purpose has no name. */
 };
 

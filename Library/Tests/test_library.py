@@ -249,7 +249,8 @@ def test_the_refusal_of_a_service_that_hangs_up_before_it_reads_is_heard():
 
 def test_each_error_of_the_service_has_its_status():
     errors = {
-        "passcodeBusy": -231, "applicationPasswordThrottled": -232, "passcodeNeeded": -233, "readerWasOpen": -312,
+        "passcodeBusy": -231, "applicationPasswordThrottled": -232, "passcodeNeeded": -233, "sshRequestRefused": -234,
+        "readerWasOpen": -312,
         "storeBusy": -508, "storeFailed": -118, "notPermitted": -123, "agentTaken": -401, "timedOut": -305,
         "serviceUnavailable": -9, "notKnownYet": -12,
     }

@@ -11,7 +11,7 @@ struct TrapTests {
         .deletingLastPathComponent().deletingLastPathComponent()
     /// The folders of sources; in the first one the targets lie in their floors.
     private static let folders = [
-        "Sources", "PAM/Sources", "Library/Sources", "Desktop/Sources", "Server/Sources",
+        "Sources", "PAM/Sources", "Library/Sources", "SSH/Sources", "Desktop/Sources", "Server/Sources",
     ]
 
     /// The words that end a process, or may.

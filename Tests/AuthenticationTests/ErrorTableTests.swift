@@ -11,7 +11,8 @@ import WhorlService
     private static let needingValues: Set<ServiceError.Code> = [
         .fingerExists, .readerNotConnected, .noSuchItem, .itemExists, .enrollmentChanged, .itemTampered,
         .measuredBootChanged, .accessDenied, .applicationPasswordWrong,
-        .secretTooLarge, .digestWrongSize, .accessRefused, .passcodeNeeded, .storeNotWritable, .storeTooOpen,
+        .secretTooLarge, .digestWrongSize, .sshRequestRefused, .accessRefused, .passcodeNeeded,
+        .storeNotWritable, .storeTooOpen,
         .storeDamaged, .storeNewer, .storeForeign, .storeBusy, .storeKeyMissing, .storeKeyDamaged, .diskFull,
     ]
 

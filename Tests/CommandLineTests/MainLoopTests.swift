@@ -30,7 +30,7 @@ struct MainLoopTests {
                 defer { press += 1 }
                 return press
             }
-            let touch = Process()
+            let touch = ChildProgram()
             touch.executableURL = URL(filePath: WhorlProgram.simulator)
             touch.arguments = ["--timeout", "240", "1", "--press", "\(press)"]
             touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
@@ -71,7 +71,7 @@ struct MainLoopTests {
             Thread.sleep(forTimeInterval: 2)
             let after = Self.sleeps(of: engine)
             count.yield(before.flatMap { before in after.map { $0 - before } })
-            program.terminate()
+            program.send(SIGTERM)
         }
         count.finish()
         let found = await counts.first { _ in true } ?? nil

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChildPipe
 import Foundation
 import Synchronization
 import Testing
@@ -15,7 +16,7 @@ struct SurroundingsTests {
     private func shell(
         _ line: String,
         reader: String? = "mock:then=match",
-        onLine: @escaping @Sendable (String, Process) -> Void = { _, _ in }
+        onLine: @escaping @Sendable (String, ChildProgram) -> Void = { _, _ in }
     ) async throws -> WhorlProgram.Outcome {
         try await whorl.run(
             "/bin/sh",
@@ -36,7 +37,7 @@ struct SurroundingsTests {
         let outcome = try await shell(line, reader: "mock:hang") { line, process in
             guard line == #"{"event":"touch"}"# else { return }
             seen.withLock { $0 = look("/proc/\(process.processIdentifier)") }
-            process.interrupt()
+            process.send(SIGINT)
         }
         #expect(outcome.status == 11, "\(outcome)")
         return seen.withLock(\.self)

@@ -94,7 +94,7 @@ import WhorlService
 
     @Test(arguments: languages)
     func `pass gettext's own check`(language: String) throws {
-        let check = Process()
+        let check = ChildProgram()
         check.executableURL = URL(filePath: "/usr/bin/env")
         check.arguments = ["msgcmp", "po/\(language).po", "po/whorl.pot"]
         check.currentDirectoryURL = Self.root
@@ -103,7 +103,7 @@ import WhorlService
     }
 
     @Test func `are shown by a prompt in the person's language, and to no program`() async throws {
-        let compile = Process()
+        let compile = ChildProgram()
         compile.executableURL = Self.root.appending(path: "scripts/translations")
         compile.arguments = [
             URL(filePath: WhorlProgram.path).resolvingSymlinksInPath().deletingLastPathComponent()

@@ -35,7 +35,7 @@ struct VirtualItemTests {
                 defer { press += 1 }
                 return press
             }
-            let touch = Process()
+            let touch = ChildProgram()
             touch.executableURL = URL(filePath: WhorlProgram.simulator)
             touch.arguments = [
                 "\(next == first ? owner ?? seed : seed)", "--press", "\(next)", "--timeout", "240",

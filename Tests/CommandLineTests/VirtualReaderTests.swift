@@ -27,7 +27,7 @@ struct VirtualReaderTests {
             line,
             _ in
             guard line == #"{"event":"touch"}"# else { return }
-            let touch = Process()
+            let touch = ChildProgram()
             touch.executableURL = URL(filePath: WhorlProgram.simulator)
             touch.arguments = ["--timeout", "240"] + press(touches.next())
             touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
@@ -126,7 +126,7 @@ struct VirtualReaderTests {
                 done.signal()
             }
             done.wait()
-            process.interrupt()
+            process.send(SIGINT)
         }
         #expect(holder.status == 11)
     }

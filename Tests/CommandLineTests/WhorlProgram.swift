@@ -60,7 +60,7 @@ final class WhorlProgram: Sendable {
         reader: String? = nil,
         environment: [String: String] = [:],
         killedAfter seconds: Double? = nil,
-        onLine: @escaping @Sendable (String, Process) -> Void = { _, _ in }
+        onLine: @escaping @Sendable (String, ChildProgram) -> Void = { _, _ in }
     ) async throws -> Outcome {
         try await run(
             Self.path,
@@ -79,9 +79,9 @@ final class WhorlProgram: Sendable {
         reader: String? = nil,
         environment: [String: String] = [:],
         killedAfter seconds: Double? = nil,
-        onLine: @escaping @Sendable (String, Process) -> Void = { _, _ in }
+        onLine: @escaping @Sendable (String, ChildProgram) -> Void = { _, _ in }
     ) async throws -> Outcome {
-        let process = Process()
+        let process = ChildProgram()
         process.executableURL = URL(filePath: program)
         process.arguments = arguments
         process.environment = variables(reader).merging(environment) { $1 }

@@ -147,8 +147,8 @@ import Testing
             var passed = 0
             do {
                 for _ in 0..<50 {
-                    let wanted = limit.wanted
-                    #expect(wanted > 0)
+                    // After a whole message, the bytes that are none end the next call.
+                    #expect(limit.wanted > 0 || limit.isBroken)
                     let kinds: [UInt8] = [UInt8(ascii: "l"), UInt8(ascii: "B"), 0, 1, 2, 255]
                     let piece = (0..<Int.random(in: 0...40, using: &random)).map { _ in
                         kinds.randomElement(using: &random) ?? 0

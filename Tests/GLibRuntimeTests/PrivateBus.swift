@@ -14,7 +14,7 @@ struct PrivateBus {
 
     private let folder: URL
     private let input: ChildPipe
-    private let process = Process()
+    private let process = ChildProgram()
 
     var socket: String { folder.appending(path: "bus").path }
 

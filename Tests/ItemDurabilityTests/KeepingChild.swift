@@ -6,7 +6,7 @@ import KeptThings
 
 /// A program that does one step of the table after the other (`Tests/Support/KeepingProbe`) until it is killed.
 final class KeepingChild: Sendable {
-    private let process = Process()
+    private let process = ChildProgram()
     private let steps: FileHandle
     private let outcomes: FileHandle
 
@@ -57,7 +57,7 @@ final class KeepingChild: Sendable {
 
     /// Kills it.
     func kill() {
-        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        if process.isRunning { process.send(SIGKILL) }
     }
 
     /// Waits for its end.

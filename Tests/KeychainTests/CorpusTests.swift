@@ -83,7 +83,7 @@ private final class ProbedMachine {
         profile: String = "ada"
     ) throws -> (status: Int32, lines: [String]) {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let process = Process()
+        let process = ChildProgram()
         process.executableURL = URL(filePath: tests).deletingLastPathComponent().appending(path: "IdiomProbe")
         process.arguments = arguments
         var variables = [

@@ -40,13 +40,12 @@ final class EmulatedPort: Sendable {
     /// Whether umockdev is there with its bindings; tests skip without, or fail when `REQUIRE_PEERS` is set.
     static let isThere: Bool = {
         if ProcessInfo.processInfo.environment["REQUIRE_PEERS"] != nil { return true }
-        let python = Process()
+        let python = ChildProgram()
         python.executableURL = URL(filePath: "/usr/bin/python3")
         python.arguments = ["-c", "import gi; gi.require_version('UMockdev', '1.0')"]
         python.standardError = FileHandle.nullDevice
-        guard (try? python.run()) != nil else { return false }
-        python.waitUntilExit()
-        return python.terminationStatus == 0
+        guard (try? python.start()) != nil else { return false }
+        return python.waitForEnd() == 0
     }()
 
     /// Whether the driver can be used without the recorded answers: those of image readers can.
@@ -54,7 +53,7 @@ final class EmulatedPort: Sendable {
         FileManager.default.fileExists(atPath: "\(folder ?? "")/\(recording)/capture.png")
     }
 
-    private let process = Process()
+    private let process = ChildProgram()
     private let input: ChildPipe
     private let lines = Lines()
 
@@ -78,7 +77,7 @@ final class EmulatedPort: Sendable {
         process.standardOutput = output.writing
         // libusb and umockdev say there what they do not understand of each other.
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         try input.reading.close()
         try output.writing.close()
         let handle = output.reading
@@ -88,8 +87,8 @@ final class EmulatedPort: Sendable {
     deinit {
         // Nothing milder gets through: it has the signal mask of the thread that started it. The program then
         // sees the end of its input.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.send(SIGKILL)
+        process.waitForEnd()
     }
 
     func say(_ command: String) throws {

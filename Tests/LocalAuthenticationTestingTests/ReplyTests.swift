@@ -29,7 +29,7 @@ import Testing
 
     private func answer(to arguments: [String]) throws -> Answer {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let process = Process()
+        let process = ChildProgram()
         process.executableURL = URL(filePath: tests).deletingLastPathComponent().appending(path: "ReplyProbe")
         process.arguments = arguments
         // A program that ends in the middle leaves its device's folder.
@@ -39,16 +39,15 @@ import Testing
         process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 }
         let output = try ChildPipe()
         process.standardOutput = output.writing
-        try process.run()
+        try process.start()
         try output.writing.close()
         // A program that waits for ever is ended: its answer is wrong then, and not awaited.
         let deadline = DispatchSource.makeTimerSource(queue: .global())
         deadline.schedule(deadline: .now() + 300)
-        deadline.setEventHandler { process.terminate() }
+        deadline.setEventHandler { process.send(SIGTERM) }
         deadline.resume()
         defer { deadline.cancel() }
         let text = try output.reading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return Answer(status: process.terminationStatus, text: String(decoding: text, as: UTF8.self))
+        return Answer(status: process.waitForEnd(), text: String(decoding: text, as: UTF8.self))
     }
 }

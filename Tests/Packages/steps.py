@@ -25,7 +25,7 @@ from people import command, forgive, lay, service_pid, sit, start, touching, who
 from test_d_switched_off import says_that_it_is_switched_off
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
-PACKAGES = ("libpam-whorl", "whorl-desktop", "whorld", "whorl", "whorl-login-server", "libwhorl1", "libwhorl-dev", "whorl-simulate")
+PACKAGES = ("libpam-whorl", "whorl-desktop", "whorld", "whorl", "whorl-login-server", "libwhorl1", "libwhorl-dev", "whorl-simulate", "whorl-ssh")
 FPRINTD = "whorld-fprintd"
 # The files that give a program fprintd's place on the bus.
 PLACE = (
@@ -224,7 +224,7 @@ def asked_to_enroll(*options):
 
 def step_reader_that_fprintd_uses_too_is_named_and_enrolled_in_only_by_an_explicit_yes():
     system.allow("subject.user == 'owner'")
-    assert "! shared reader: fprintd uses " in whorl("doctor", check=False).stdout.decode()
+    assert "! shared reader: fprintd also uses " in whorl("doctor", check=False).stdout.decode()
     status, said, err = asked_to_enroll()
     assert status == 64 and not any("event" in line for line in said), (status, said, err)
     assert said[-1]["error"]["code"] == "sharedReader" and "--share-reader" in said[-1]["error"]["recovery"], said
@@ -246,7 +246,7 @@ def step_place_changes_hands_with_its_package_and_the_import_is_offered():
     said = unpack("older", FPRINTD)
     assert "To import them: sudo whorl import-fprintd" in said, said
     assert re.search("berta: left thumb .*: would be enrolled", said), said
-    assert re.search("carla: right thumb .*: untrusted, stays", said), said
+    assert re.search("carla: right thumb .*: skipped; the print is stored in the reader", said), said
     each_file_has_its_owner()
     assert answering() == "whorld"
     output("dpkg", "--remove", FPRINTD)
@@ -347,6 +347,9 @@ while os.path.exists("/tmp/agent"):
 def step_window_asks_for_the_touch_and_leaves_memory_afterwards():
     assert "Exec=/usr/libexec/whorl/whorl-prompt\n" in pathlib.Path("/etc/xdg/autostart/whorl-prompt.desktop").read_text()
     assert "Exec=/usr/bin/whorl-settings\n" in pathlib.Path("/usr/share/applications/whorl-settings.desktop").read_text()
+    helper = "/usr/libexec/whorl/whorl-settings-helper"
+    assert f">{helper}<" in pathlib.Path("/usr/share/polkit-1/actions/io.whorl.settings.policy").read_text()
+    assert os.access(helper, os.X_OK) and subprocess.run([helper, "sudo", "on", "su"], stderr=subprocess.DEVNULL).returncode == 64
     screen = subprocess.Popen(["Xvfb", ":7", "-nolisten", "tcp", "-noreset"], stderr=subprocess.DEVNULL)
     pathlib.Path("/tmp/agent").touch()
     spy = subprocess.Popen(command("owner", "python3", "-c", SPYING))

@@ -45,17 +45,19 @@ enum AttestationVectors {
 
     /// Runs the verifier in Python, and gives what it prints.
     static func python(_ arguments: [String], input: Data = Data()) throws -> String {
-        let process = Process()
+        let process = ChildProgram()
         // Debian's, which has Debian's cryptography.
         process.executableURL = URL(filePath: "/usr/bin/python3")
         process.arguments = [folder.appending(path: "attestation.py").path] + arguments
-        let (feed, answer) = (Pipe(), Pipe())
-        process.standardInput = feed
-        process.standardOutput = answer
+        let (feed, answer) = (try ChildPipe(), try ChildPipe())
+        process.standardInput = feed.reading
+        process.standardOutput = answer.writing
         try process.start()
-        try feed.fileHandleForWriting.write(contentsOf: input)
-        try feed.fileHandleForWriting.close()
-        let output = try answer.fileHandleForReading.readToEnd() ?? Data()
+        try feed.reading.close()
+        try answer.writing.close()
+        try feed.writing.write(contentsOf: input)
+        try feed.writing.close()
+        let output = try answer.reading.readToEnd() ?? Data()
         let status = process.waitForEnd()
         try #require(status == 0, "\(String(decoding: output, as: UTF8.self))")
         return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

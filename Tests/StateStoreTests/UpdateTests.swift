@@ -67,6 +67,36 @@ struct UpdateTests {
         #expect(try queue().access { try $0.value(sql: "SELECT count(*) FROM login_passwords") as Int? } == 1)
     }
 
+    @Test func `a database of the second version takes SSH keys afterwards, and keeps its items`() throws {
+        func insert(_ kind: String) throws {
+            try queue().access { db in
+                try db.execute(
+                    sql:
+                        "INSERT INTO vault_items VALUES ('ada', ?, 'x', zeroblob(16), x'', x'', x'', NULL, 1.5, x'')",
+                    arguments: [kind]
+                )
+            }
+        }
+        func text() throws -> String? {
+            try queue().access {
+                try $0.value(sql: "SELECT sql FROM sqlite_master WHERE name = 'vault_items'")
+            }
+        }
+        let now = try #require(try text())
+        try queue().access { db in
+            try db.execute(sql: "DROP TABLE vault_items")
+            try db.execute(sql: now.replacing(", 'sshKey'", with: ""))
+            try db.execute(sql: "PRAGMA user_version = 2")
+        }
+        try insert("key")
+        #expect(throws: DatabaseError.self) { try insert("sshKey") }
+        #expect(openingError(home.state) == nil)
+        #expect(try version() == Self.before && text() == now)
+        try insert("sshKey")
+        #expect(throws: DatabaseError.self) { try insert("other") }
+        #expect(try queue().access { try $0.value(sql: "SELECT count(*) FROM vault_items") as Int? } == 2)
+    }
+
     @Test func `a process that is faster does the update, and the other one finds it done`() async throws {
         let path = home.file("whorl.sqlite")
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -50,6 +50,14 @@ class Terminal(pexpect.spawn):
                 time.sleep(0.05)
 
 
+def profiles(*names):
+    """Enables these of pam-auth-update's profiles, and disables the others that the tests enable."""
+    others = [name for name in ("fprintd", "whorl", "whorl-keyring") if name not in names]
+    subprocess.run(["pam-auth-update", "--package", "--remove", *others], check=True)
+    if names:
+        subprocess.run(["pam-auth-update", "--enable", *names], check=True)
+
+
 def command(user, *arguments):
     return ["runuser", "-u", user, "--", "env", "-i", "PATH=/usr/bin:/bin", f"HOME=/home/{user}", *arguments]
 
@@ -107,6 +115,12 @@ def lay(finger, times=1, asking=None):
                     raise
                 time.sleep(0.1)
         time.sleep(0.3)
+
+
+def reader_waits():
+    """Whether the virtual reader waits for a finger: it listens only then, although its socket's file stays."""
+    with open("/proc/net/unix") as sockets:
+        return any(line.split()[3] == "00010000" and line.endswith(" /run/reader/socket\n") for line in sockets)
 
 
 def act(user, body, *arguments, place=sit):

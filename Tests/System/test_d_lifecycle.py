@@ -6,10 +6,11 @@ import subprocess
 import time
 
 from people import act, forgive, lay, service_pid, start, touching, whorl
-from run import configure
+from run import configure, nightly
 from test_b_attacks import read_items, wake
 
 
+@nightly("waits for the service to leave")
 def test_service_leaves_when_nobody_uses_it_and_comes_back():
     configure(idle=2)
     subprocess.run(["systemctl", "restart", "whorld.service"], check=True)

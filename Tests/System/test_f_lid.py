@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from people import shown, start, touching, whorl
-from run import configure
+from run import configure, nightly
 
 EV_SW, EV_SYN, SW_LID = 5, 0, 0
 
@@ -56,6 +56,7 @@ def asked():
     return process.returncode, error, time.monotonic() - began
 
 
+@nightly("restarts the login manager; unit tests cover what the lid ends")
 def test_shut_lid_over_the_built_in_reader_is_told_at_once_and_ends_with_it():
     reader = json.loads(whorl("devices", "--json").stdout.decode().splitlines()[-1])["result"]["devices"][0]["id"]
     # A test that closes the lid must not put the machine to sleep.

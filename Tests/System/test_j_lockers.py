@@ -8,7 +8,7 @@ import time
 
 import pexpect
 
-from people import forgive, lay, lock, sit
+from people import forgive, lay, lock, profiles, sit
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 from test_j_polkit import over_ssh
 
@@ -52,8 +52,7 @@ def records():
 
 
 def test_locker_of_a_user_takes_a_touch_or_a_password_in_a_locked_session():
-    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd", "whorl-keyring"], check=True)
-    subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
+    profiles("whorl")
     for service, text in FILES.items():
         pathlib.Path(f"/etc/pam.d/{service}").write_text(text)
     lock(True)
@@ -171,6 +170,6 @@ def test_login_ends_a_locker_that_waits_and_gets_the_touch():
 
 
 def test_lockers_leave_nothing_behind():
-    subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
+    profiles()
     for service in FILES:
         pathlib.Path(f"/etc/pam.d/{service}").unlink()

@@ -11,7 +11,7 @@ import time
 
 import pexpect
 
-from people import Terminal, act, forgive, lay, service_pid, sit
+from people import Terminal, act, forgive, lay, profiles, service_pid, sit
 from run import nightly
 from test_e_askers import remotely
 from whorl_client import Refused, call
@@ -58,7 +58,7 @@ def adding(service):
 
 
 def test_new_file_is_in_force_only_after_a_person_came_through_it():
-    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
+    profiles()
     for service in ("sudo", "su"):
         file, folder = pathlib.Path(f"/etc/pam.d/{service}"), sorted(os.listdir("/etc/pam.d"))
         before = file.read_bytes()
@@ -86,7 +86,7 @@ def test_new_file_is_in_force_only_after_a_person_came_through_it():
 def test_one_program_alone_takes_a_finger_after_whorl_pam_add():
     file = pathlib.Path("/etc/pam.d/sudo")
     before, rights = file.read_text(), file.stat().st_mode
-    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
+    profiles()
     subprocess.run(["whorl", "pam", "add", "sudo", "--no-try"], check=True)
     try:
         child = sudo()
@@ -111,8 +111,7 @@ def test_one_program_alone_takes_a_finger_after_whorl_pam_add():
 
 def test_module_is_asked_after_pam_auth_update_and_not_before():
     assert "pam_whorl" not in pathlib.Path("/etc/pam.d/common-auth").read_text()
-    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
-    subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
+    profiles("whorl")
     lines = [
         line.split() for line in pathlib.Path("/etc/pam.d/common-auth").read_text().splitlines()
         if line.startswith("auth")
@@ -364,7 +363,7 @@ def test_variables_of_the_caller_have_no_effect():
 
 
 def test_module_is_taken_out_of_the_stacks_again():
-    subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
+    profiles()
     assert "pam_whorl" not in pathlib.Path("/etc/pam.d/common-auth").read_text()
     child = sudo()
     assert child.expect_exact([PROMPT, "password for owner: "]) == 1

@@ -10,7 +10,7 @@ import time
 
 import pexpect
 
-from people import forgive, lay, sit, start, whorl
+from people import forgive, lay, profiles, sit, start, whorl
 from run import nightly
 from test_b_attacks import wake
 from test_e_sleep import sleep
@@ -42,8 +42,7 @@ def password_follows(child):
 
 
 def test_profile_is_enabled_again():
-    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
-    subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
+    profiles("whorl")
     forgive()
 
 
@@ -212,4 +211,4 @@ def test_many_sudos_in_a_row_leave_no_process_and_no_descriptor():
 
 
 def test_profile_is_taken_out_again():
-    subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
+    profiles()

@@ -19,7 +19,7 @@ import time
 
 import pexpect
 
-from people import act, forgive, lay, lock, sit
+from people import act, forgive, lay, lock, profiles, sit
 from run import only_where
 from test_b_attacks import wake
 from test_j_logins import PASSWORD
@@ -80,8 +80,7 @@ def ended_with(child):
 
 
 def test_profile_is_enabled_for_polkit():
-    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
-    subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
+    profiles("whorl")
     wake()
     forgive()
 
@@ -398,5 +397,5 @@ def test_user_passes_nothing():
 
 
 def test_profile_for_polkit_is_taken_out_again():
-    subprocess.run(["pam-auth-update", "--package", "--remove", "whorl"], check=True)
+    profiles()
     forgive()

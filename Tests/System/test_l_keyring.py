@@ -8,7 +8,7 @@ import time
 
 import pexpect
 
-from people import Terminal, command, forgive, lay, sit, start, touching, whorl
+from people import Terminal, command, forgive, lay, profiles, sit, start, touching, whorl
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
 STACK = pathlib.Path("/etc/pam.d/login")
@@ -25,11 +25,11 @@ def end_keyring():
     subprocess.run(command("owner", "XDG_RUNTIME_DIR=/run/user/1000", "systemctl", "--user", "reset-failed", "gnome-keyring-daemon.service"), check=True)
 
 
-def login(prove, *commands):
+def login(prove, *commands, prompt=PROMPT):
     """Logs in at a terminal outside any session, and returns what the commands print there."""
     end_keyring()
     child = Terminal("env", ["-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "TERM=dumb", "login", "owner"], encoding="utf-8", timeout=120)
-    child.expect_exact(PROMPT)
+    child.expect_exact(prompt)
     prove(child)
     child.expect(r"[$#] ")
     child.sendline("stty -echo; PS1=; unset PROMPT_COMMAND; echo rea''dy")
@@ -54,8 +54,7 @@ def status():
 
 
 def test_typed_password_is_kept_and_a_later_touch_opens_the_keyring():
-    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
-    subprocess.run(["pam-auth-update", "--enable", "whorl", "whorl-keyring"], check=True)
+    profiles("whorl", "whorl-keyring")
     if "gnome_keyring" not in STACK.read_text():
         STACK.write_text(STACK.read_text() + LINES)
     forgive()
@@ -125,4 +124,4 @@ def test_turned_off_it_keeps_nothing():
     touching("right", 1, "keyring", "off")
     assert status() == "off"
     assert "b true" in login(touched, LOCKED)
-    subprocess.run(["pam-auth-update", "--package", "--remove", "whorl-keyring"], check=True)
+    profiles()

@@ -10,7 +10,7 @@ import time
 
 import pexpect
 
-from people import Terminal, clear_lockout, command, lay, lock, sit, start, touching
+from people import Terminal, clear_lockout, command, lay, lock, profiles, sit, start, touching
 from run import nightly
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 from test_j_lockers import TOUCH
@@ -57,12 +57,16 @@ def turn_on(child, confirms=True):
     return shown
 
 
-def test_wrong_login_password_gives_the_keyring_no_password_of_its_own():
-    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
-    subprocess.run(["pam-auth-update", "--enable", "whorl", "whorl-keyring"], check=True)
+def with_keyrings_module():
+    """Lets logins open the keyring, with GNOME's PAM module and with ours."""
+    profiles("whorl", "whorl-keyring")
     if "gnome_keyring" not in STACK.read_text():
         STACK.write_text(STACK.read_text() + LINES)
     clear_lockout()
+
+
+def test_wrong_login_password_gives_the_keyring_no_password_of_its_own():
+    with_keyrings_module()
     assert status() == "off"
     # There may be no keyring yet; the first login makes one.
     login(typed)
@@ -167,6 +171,43 @@ def test_changed_login_password_still_opens_it_and_one_that_root_sets_does_not()
     assert "b false" in login(typed, OPENED)
 
 
+# Another program of the user's takes the place of the keyring's socket, and says yes to each password.
+IMPOSTOR = """
+import os, socket, sys
+path = "/run/user/1000/keyring/control"
+os.rename(path, path + ".real")
+with socket.socket(socket.AF_UNIX) as listener:
+    listener.bind(path)
+    listener.listen()
+    print("ready", flush=True)
+    while True:
+        with listener.accept()[0] as connection:
+            print(len(connection.recv(4096)), flush=True)
+            connection.sendall(bytes([0, 0, 0, 8, 0, 0, 0, 0]))
+"""
+
+
+def test_another_programs_socket_gets_no_password_and_nothing_is_changed():
+    impostor = subprocess.Popen(command("owner", "/usr/bin/python3", "-c", IMPOSTOR), stdout=subprocess.PIPE, text=True)
+    try:
+        assert impostor.stdout.readline() == "ready\n"
+        for words in (["unlock"], ["on", "--on-demand", "--login-password-fd", "0"], ["off", "--login-password-fd", "0"]):
+            process = start("keyring", *words, "--json", secret=f"{PASSWORD}\n".encode())
+            # Where the service asks before the socket is found out.
+            lay("right", asking=process)
+            out, err = process.communicate(timeout=120)
+            said = json.loads(out.decode().splitlines()[-1])
+            assert process.returncode != 0 and said["error"]["code"] == "noKeyring", (words, out, err)
+            assert status() == "ownPassword", words
+    finally:
+        impostor.terminate()
+        got = impostor.communicate(timeout=10)[0]
+        control = pathlib.Path("/run/user/1000/keyring/control")
+        control.unlink()
+        pathlib.Path(f"{control}.real").rename(control)
+    assert all(int(line) == 0 for line in got.split()), got
+
+
 def test_turned_off_it_has_the_login_password_again():
     process = start("keyring", "off", "--login-password-fd", "0", "--json", secret=f"{PASSWORD}\n".encode())
     lay("right")
@@ -175,7 +216,7 @@ def test_turned_off_it_has_the_login_password_again():
     assert status() == "off"
     assert "b false" in login(typed, LOCKED), "by GNOME's own module"
     assert "b true" in login(touched, LOCKED)
-    subprocess.run(["pam-auth-update", "--package", "--remove", "whorl-keyring"], check=True)
+    profiles()
 
 
 @nightly("turns it on and off once more")

@@ -10,7 +10,7 @@ import time
 
 import pexpect
 
-from people import forgive, lay, sit
+from people import forgive, lay, profiles, sit
 from test_b_attacks import wake
 from test_j_logins import PASSWORD, PROMPT, ended, journal
 
@@ -78,8 +78,7 @@ def test_greeter_is_installed_and_asks_the_module():
     configuration.write_text(text)
     subprocess.run(["useradd", "--system", "--home-dir", "/", "_greetd"], check=True)
     subprocess.run(["systemctl", "daemon-reload"], check=True)
-    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd", "whorl-keyring"], check=True)
-    subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
+    profiles("whorl")
     forgive()
     assert "pam_whorl" in pathlib.Path("/etc/pam.d/common-auth").read_text()
 
@@ -154,3 +153,4 @@ def test_doas_takes_a_finger_or_the_password():
     status, text = ended(child)
     assert status == 1 and not text.endswith("0\r\n"), (status, text)
     forgive()
+    profiles()

@@ -51,6 +51,7 @@ def look_at_the_place():
 
 
 # Docs/Security.md: C13g
+@nightly("250 questions; unit tests cover the turns")
 def test_c13_questions_that_no_one_answers_keep_no_other_users_calls_waiting():
     with Pressed((act, "mallory", keep_questions, 250, 25 * NIGHT), probe=look_at_the_place) as pressed:
         assert pressed.calls > 2 and pressed.slowest < 15, (pressed.calls, pressed.slowest)

@@ -3,7 +3,6 @@
 """The rules that restrict callers: passcodes, deletions, the logs, and readers tested from elsewhere."""
 
 import json
-import os
 import subprocess
 import time
 

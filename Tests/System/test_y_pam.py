@@ -10,7 +10,7 @@ import time
 import pexpect
 
 from cases import enrolled, shell
-from people import lay, sit
+from people import lay, profiles, sit
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
 
@@ -20,17 +20,18 @@ def add(service):
 
 def test_y_pam_fprintd_in_an_included_file_is_refused_and_named():
     enrolled()
-    shell("pam-auth-update --enable fprintd")
+    profiles("fprintd")
     try:
         added = add("sudo")
         assert added.returncode == 1 and "pam_fprintd.so in common-auth" in added.stderr, added
     finally:
-        shell("whorl pam remove sudo; pam-auth-update --package --remove fprintd")
+        shell("whorl pam remove sudo")
+        profiles()
 
 
 def test_y_second_factor_in_an_included_file_is_never_skipped_by_a_touch():
     enrolled()
-    shell("pam-auth-update --package --remove fprintd")
+    profiles()
     common = pathlib.Path("/etc/pam.d/common-auth")
     old = common.read_text()
     common.write_text(
@@ -58,7 +59,7 @@ def test_y_second_factor_in_an_included_file_is_never_skipped_by_a_touch():
 
 
 def test_y_service_whose_file_comes_with_the_system_gets_a_copy_with_the_line_and_loses_it_again():
-    shell("pam-auth-update --package --remove fprintd whorl")
+    profiles()
     vendor, own = pathlib.Path("/usr/lib/pam.d/polkit-1"), pathlib.Path("/etc/pam.d/polkit-1")
     text, folder = vendor.read_text(), sorted(os.listdir("/etc/pam.d"))
     assert not own.exists()

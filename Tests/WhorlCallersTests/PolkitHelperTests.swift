@@ -10,7 +10,7 @@ import WhorlService
 
 // Docs/Security.md: S46
 /// Login sessions of processes, as a test says.
-private struct SessionsOfProcesses: LoginSessions {
+struct SessionsOfProcesses: LoginSessions {
     var found: [Int32: LoginSession] = [:]
     var isSilent = false
 
@@ -21,7 +21,7 @@ private struct SessionsOfProcesses: LoginSessions {
 }
 
 /// This process as polkit's helper, and a child as its agent, in a folder of processes that a test writes.
-private final class HelperAndAgent {
+final class HelperAndAgent {
     static let unit =
         #"0::/system.slice/system-polkit\x2dagent\x2dhelper.slice/polkit-agent-helper@3-7-812_4711-1000.service"#
     static let session = LoginSession(id: "2", user: 1000, seat: "seat0")
@@ -89,6 +89,12 @@ private final class HelperAndAgent {
         guard child.isRunning else { return }
         kill(child.processIdentifier, SIGKILL)
         child.waitUntilExit()
+    }
+
+    /// Returns the agent's process, as a client whose request this process passes on.
+    func relayed(_ program: PeerProcess?, for uid: UInt32 = 1000) async throws -> Caller {
+        try await Callers(sessions: sessions, processes: folder.path, groups: Self.groups)
+            .caller(.thisProcess(uid: uid), relaying: program)
     }
 
     func caller(_ client: ServiceClientIdentity? = nil, seats: SeatPolicy = .activeSeatOnly) async throws

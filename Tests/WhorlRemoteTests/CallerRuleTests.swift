@@ -72,6 +72,13 @@ final class ScriptedRules: CallerRules {
         }
     }
 
+    func caller(_ client: ServiceClientIdentity, relaying program: PeerProcess?) async -> Caller {
+        state.withLock { state in
+            state.agents.append(program?.pid ?? 0)
+            return state.agent ?? state.caller
+        }
+    }
+
     var asked: [GuardedAction] { state.withLock(\.asked) }
     var records: [CallRecord] { state.withLock(\.records) }
 

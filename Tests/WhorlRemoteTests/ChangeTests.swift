@@ -94,7 +94,7 @@ struct ChangeTests {
     /// The methods that change nothing stored: questions, prompts, and sessions that last as long as their connection.
     private static let questions: Set<String> = [
         "io.whorl.Owner.Evaluate", "io.whorl.Owner.Session", "io.whorl.Items.Use", "io.whorl.Items.Decode",
-        "io.whorl.Keyring.Open",
+        "io.whorl.Keyring.Open", "io.whorl.Items.ListOfPrograms", "io.whorl.Items.SignForSSH",
         "io.whorl.Passcode.AskForFinger", "io.whorl.Readers.Watch", "io.whorl.Agent.Register",
         "io.whorl.Prompt.Submit", "io.whorl.Prompt.Typing", "io.whorl.Prompt.Close", "io.whorl.Prompt.Ended",
         "io.whorl.Owner.Preflight", "io.whorl.Owner.IsOptedOut", "io.whorl.Items.HasChip",
@@ -105,7 +105,7 @@ struct ChangeTests {
         "io.whorl.Maintenance.HasState", "io.whorl.Maintenance.ChangeMark", "io.whorl.Maintenance.Status",
         "io.whorl.Maintenance.Attempts", "io.whorl.Maintenance.Log", "io.whorl.Maintenance.LockFileFault",
         "io.whorl.Readers.List", "io.whorl.Readers.Chosen", "io.whorl.Readers.Prints",
-        "io.whorl.Readers.LockTrouble",
+        "io.whorl.Readers.LockTrouble", "io.whorl.Items.SSHKeyRules",
     ]
 
     @Test func `every method is a question, or has a line for its change`() {

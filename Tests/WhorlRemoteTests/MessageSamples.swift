@@ -124,7 +124,7 @@ extension MessageSamples {
     }
 
     private static func storedItems() throws -> [MessageSample] {
-        let (itemID, keyID) = (try itemID, try keyID)
+        let (itemID, keyID, sshKeyID) = (try itemID, try keyID, try sshKeyID)
         let stored = standings.map {
             VaultItem(id: itemID, access: .biometryAny, createdAt: date, standing: $0)
         }
@@ -135,6 +135,39 @@ extension MessageSamples {
             + of([ReadItemAccess(of: itemID)], [Valued(.biometryAny)])
             + of([ReadPublicKey(of: keyID)], [Valued(key)])
             + asking(consents.map { DeleteItem(itemID, $0) }, [NoValue()])
+            + of(
+                [AddSSHKey(sshKeyID, access: .biometryAny, allowsUnknownData: true, reuseSeconds: 9)],
+                [Valued(key)]
+            )
+            + of([ReadSSHKeyRules(of: sshKeyID)], [Valued(rules)])
+            + asking(consents.map { PinSSHKey(sshKeyID, to: rules.pins, $0) }, [NoValue()])
+            + asking(
+                consents.map {
+                    SignForSSH(sshKeyID, data: bytes, binds: [bytes], client: 0, hosts: claims, $0)
+                },
+                [Valued(bytes)]
+            )
+            + asking([ListProgramItems(consent)], [programItems])
+            + of([DeleteProgramItem(KeychainRowVersion(id: 1, revision: bytes))], [NoValue()])
+    }
+
+    private static let rules = SSHKeyRules(
+        allowsUnknownData: true,
+        reuseSeconds: 9,
+        pins: [SSHPin(name: "x", key: bytes)]
+    )
+    private static let claims = SSHHostClaims(knownHosts: bytes, candidates: ["x"])
+
+    private static var programItems: ProgramItems {
+        let items = KeychainItemKind.allCases.map {
+            ProgramItems.Item(
+                version: KeychainRowVersion(id: 1, revision: bytes),
+                kind: $0,
+                name: "x",
+                needsOwner: true
+            )
+        }
+        return ProgramItems(programs: [.init(accessGroup: "a", items: items)], omitted: 0)
     }
 
     private static func keychain() throws -> [MessageSample] {
@@ -227,12 +260,13 @@ extension MessageSamples {
         var setting = SetPasscode(secret("1234"), consent, shown: session)
         setting.sessionID = "00"
         let settings = [setting] + consents.map { SetPasscode(secret("1234"), $0, shown: session) }
+        let lost = try [itemID, keyID, sshKeyID]
         return try asking([finger] + consents.map { AskForFinger($0, in: session) }, [NoValue()])
             + of(settings, [NoValue()])
             + of([IsPasscodeSet()], [Valued(true)])
             + asking([ChangePasscode(to: secret("1234"), consent)], [NoValue()])
-            + of([ListItemsLostWithoutPasscode()], [Valued([itemID, keyID])])
-            + asking([RemovePasscode(force: true, consent)], [[itemID, keyID]])
+            + of([ListItemsLostWithoutPasscode()], [Valued(lost)])
+            + asking([RemovePasscode(force: true, consent)], [lost])
             + of([ReadKeyringStatus()], KeyringStatus.allCases.map { Valued($0) })
             + asking(consents.map { TurnKeyringOn($0) }, [NoValue()])
             + asking([TurnKeyringOff(consent)], [NoValue()])
@@ -263,7 +297,7 @@ extension MessageSamples {
         }
         var resealed = Resealing()
         resealed.resealed = [try itemID]
-        resealed.unchanged = [try keyID]
+        resealed.unchanged = [try keyID, try sshKeyID]
         resealed.dead = [try itemID]
         let locks: [AttemptStatus.Lock] = [.open, .until(date), .untilPasscode]
         let attempts = ReaderClass.allCases.flatMap { readers in
@@ -404,6 +438,9 @@ extension MessageSamples {
     private static var keyID: ItemID {
         get throws { ItemID(.key, try ItemName("signer"), of: "ada") }
     }
+    private static var sshKeyID: ItemID {
+        get throws { ItemID(.sshKey, try ItemName("laptop"), of: "ada") }
+    }
     private static var publicKey: SigningKeyPublic {
         get throws { try #require(SigningKeyPublic(x963: FormTests.point)) }
     }
@@ -523,9 +560,11 @@ extension MessageSamples {
 
     private static let purposes: [TouchPurpose] = [
         .yes, .storedByProgram, .item("x"), .signIn("x"), .setPasscode, .changePasscode, .removePasscode,
-        .reseal, .changeFingers, .deleteItem("x"), .keyring, .keyringOff, .keyringPassword,
-        .openKeyring, .optOut("x"), .logIn("x"),
-        .unlockScreen("x"),
+        .reseal, .changeFingers, .deleteItem("x"), .listItems, .sshLogin("x"), .sshLoginBound("x"),
+        .sshLoginUnproven("x"),
+        .gitSignature, .sshSignature("x"), .sshAuthentication("x"), .sshUnknownData("x"), .sshPins("x"),
+        .keyring, .keyringOff, .keyringPassword,
+        .openKeyring, .optOut("x"), .logIn("x"), .unlockScreen("x"),
     ]
     private static let shownPrompts =
         purposes.map { shown($0) }

@@ -205,6 +205,43 @@ struct OwnKeyringPasswordTests {
         await #expect(throws: ServiceError.self) { try await machine.open() }
     }
 
+    @Test func `is known to be lost after the vault was reset`() async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        let password = try await machine.makePassword()
+        _ = try await machine.services.ask(ResetVault(withoutChip: false))
+        #expect(try await machine.keyring == .ownPasswordLost)
+        await #expect { try await machine.open() } throws: {
+            ($0 as? ServiceError)?.recovery.contains("--from-sheet") == true
+        }
+        #expect(try await machine.logIn(with: "geheim") == nil)
+        #expect(try await machine.logInByTouch().keyringPassword == nil)
+        // The password on the sheet is still recognized, so that the row can be deleted.
+        await #expect(throws: ServiceError.self) {
+            try await machine.services.ask(ForgetKeyringPassword(secret("another")))
+        }
+        #expect(try await machine.keyring == .ownPasswordLost)
+        try await machine.services.ask(ForgetKeyringPassword(secret(password)))
+        #expect(try await machine.keyring == .off)
+    }
+
+    @Test func `is replaced by a new one after it was lost`() async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        let lost = try await machine.makePassword()
+        _ = try await machine.services.ask(ResetVault(withoutChip: false))
+        let password = try await machine.makePassword()
+        #expect(password != lost)
+        #expect(try await machine.open() == password)
+        #expect(try await machine.keyring == .ownPassword)
+    }
+
+    @Test func `is not stored at all if it cannot be stored for logins`() async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        try await machine.services.ask(TurnKeyringOn(machine.consent), presenter: ScriptedPresenter())
+        let tooLong = String(repeating: "x", count: 1025)
+        await #expect(throws: ServiceError.self) { try await machine.makePassword(login: tooLong) }
+        #expect(try await machine.keyring == .waiting)
+    }
+
     @Test func `survives a new finger, which then opens it as well`() async throws {
         let machine = try await LoginMachine("mock:then=match")
         let password = try await machine.makePassword()

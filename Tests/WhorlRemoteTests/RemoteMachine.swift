@@ -110,14 +110,16 @@ final class ScriptedPresenter: PromptPresenter {
     /// The passcodes that are typed, one for each prompt that asks for one.
     private let passcodes: Mutex<[String]>
     private let action: PromptAction?
+    private let isShown: Bool
     private let seen = Mutex<(prompts: [Prompt], updates: [PromptUpdate])>(([], []))
 
-    init(typing passcodes: [String] = [], pressing action: PromptAction? = nil) {
+    init(typing passcodes: [String] = [], pressing action: PromptAction? = nil, isInteractive: Bool = true) {
+        isShown = isInteractive
         self.passcodes = Mutex(passcodes)
         self.action = action
     }
 
-    var isInteractive: Bool { get async { true } }
+    var isInteractive: Bool { get async { isShown } }
     var takesPasscode: Bool { get async { passcodes.withLock { !$0.isEmpty } } }
     var prompts: [Prompt] { seen.withLock(\.prompts) }
     var updates: [PromptUpdate] { seen.withLock(\.updates) }

@@ -56,6 +56,31 @@ struct SessionBoardTests {
         #expect(board.session(begunUnknown, of: unknown, in: nil) == nil)
     }
 
+    // Docs/Security.md: C13a
+    @Test func `for an SSH key is one of sixteen of its user, and goes with the key`() throws {
+        let board = SessionBoard()
+        let own = try client()
+        func session(_ number: Int, key: UInt8 = 1, in place: String? = "2") throws -> OwnerSession? {
+            let id = ItemID(.sshKey, try ItemName("key \(number)"), of: "ada")
+            return board.session(for: SSHKeyName(id, publicKey: Data([key])), of: own, in: place)
+        }
+        show(try session(0))
+        #expect(try shown(session(0)) == "shown")
+        #expect(try shown(session(0, key: 2)) == nil)
+        #expect(try shown(session(0, in: "3")) == nil)
+        for number in 1..<100 { show(try session(number)) }
+        #expect(try shown(session(84)) == "shown")
+        #expect(try shown(session(83)) == nil)
+        board.forget(ItemID(.sshKey, try ItemName("key 99"), of: "ada"))
+        #expect(try shown(session(99)) == nil)
+        #expect(try shown(session(98)) == "shown")
+        board.forget(in: "2")
+        #expect(try shown(session(98)) == nil)
+        let unknown = ServiceClientIdentity(user: own.user, process: nil, label: .none)
+        let id = ItemID(.sshKey, try ItemName("key 1"), of: "ada")
+        #expect(board.session(for: SSHKeyName(id, publicKey: Data()), of: unknown, in: nil) == nil)
+    }
+
     @Test func `ends with its process, whose number then means another one`() async throws {
         let board = SessionBoard()
         let child = Process()

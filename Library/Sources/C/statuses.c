@@ -80,6 +80,7 @@
     STATUS(WHORL_PASSCODE_BUSY, "passcodeBusy") \
     STATUS(WHORL_APPLICATION_PASSWORD_THROTTLED, "applicationPasswordThrottled") \
     STATUS(WHORL_PASSCODE_NEEDED, "passcodeNeeded") \
+    STATUS(WHORL_SSH_REQUEST_REFUSED, "sshRequestRefused") \
     STATUS(WHORL_FINGER_EXISTS, "fingerExists") \
     STATUS(WHORL_DUPLICATE, "duplicate") \
     STATUS(WHORL_INCONSISTENT, "inconsistent") \

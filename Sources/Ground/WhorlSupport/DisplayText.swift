@@ -30,7 +30,7 @@ public enum DisplayText {
     /// Quotation marks in the text become apostrophes. Several of them in a row, or several spaces, become one; an
     /// accent after either is removed. The text can therefore not look like the end of the quotation or the next column
     /// of a table.
-    package static func quoted(_ text: String, limit: Int = 200) -> String {
+    public static func quoted(_ text: String, limit: Int = 200) -> String {
         var words = String.UnicodeScalarView()
         for scalar in clean(text, limit: limit).unicodeScalars {
             let isSpace = scalar.properties.isWhitespace

@@ -38,7 +38,8 @@ package struct HelperProgram: Sendable {
     /// Starts the program in a separate process group, so that ^C reaches only this process, which then ends the
     /// program.
     ///
-    /// The program also inherits descriptors that are not closed on exec.
+    /// It inherits standard error and the descriptors that are passed, and no others: a socket or a device of this
+    /// program would stay open until the helper exits. Standard input and output are /dev/null if they are not passed.
     ///
     /// - Parameters:
     ///   - arguments: The arguments after the program's name.
@@ -58,6 +59,9 @@ package struct HelperProgram: Sendable {
         for number in [STDIN_FILENO, STDOUT_FILENO] where !passed.contains(where: { $0.number == number }) {
             posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
         }
+        typealias Call = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt
+        let last = max(STDERR_FILENO, passed.map(\.number).max() ?? 0)
+        _ = gnuFunction("posix_spawn_file_actions_addclosefrom_np", as: Call.self)?(&actions, last + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -53,6 +53,20 @@ package struct Callers: CallerRules {
         self.flatpak = flatpak
     }
 
+    package func caller(_ client: ServiceClientIdentity, relaying program: PeerProcess?) async -> Caller {
+        let user = PeerUser(uid: client.user.uid, gid: client.user.gid, pid: program?.pid ?? 0)
+        // The label is the process's own, because the caller passes no connection.
+        let findings = program.map { ConnectionFindings(label: PeerLabel(ofProcess: $0.pid, in: processes)) }
+        return await caller(
+            ServiceClientIdentity(
+                user: user,
+                process: program,
+                label: .none,
+                findings: findings ?? ConnectionFindings()
+            )
+        )
+    }
+
     package func caller(_ client: ServiceClientIdentity) async -> Caller {
         let seen = await look(at: client)
         let place = await place(of: client)

@@ -23,6 +23,7 @@ struct InProcessKeyring: Sendable {
 
     private func status(_: ReadKeyringStatus) async throws(ServiceError) -> KeyringStatus {
         if let own = try await ownPassword() {
+            guard own.item != nil else { return .ownPasswordLost }
             return own.forLogins == nil ? .ownPasswordWithoutLogin : .ownPassword
         }
         guard let row = try await loginPassword() else { return .off }
@@ -67,33 +68,39 @@ struct InProcessKeyring: Sendable {
         _ prompter: Prompter
     ) async throws(ServiceError) -> KeyringPassword {
         let vault = try await state.createdVault()
-        let password: SecretBox
-        if let own = try await ownPassword() {
-            password = try await released(
-                own,
-                request(.keyringPassword, "let a touch unlock your keyring at any time", asked.request),
-                prompter
-            )
-            // A passcode that was set since then opens it as well.
-            let access = try await access(vault, hasSheet: true)
-            let item = try await engine.make(.secret(password), access: access, applicationPassword: nil)
-            try await vault.setOwnPassword(item, replacing: own, of: profile)
-        } else {
+        let reason = "let a touch unlock your keyring at any time"
+        guard let own = try await ownPassword(), let item = own.item else {
             let access = try await access(vault, hasSheet: asked.hasSheet)
             try await engine.requireOwner(
                 for: .keyringPassword,
-                to: "let a touch unlock your keyring at any time",
+                to: reason,
                 asked.request,
                 presenter: prompter.presenter
             )
-            password = OwnKeyringPassword.random()
-            let item = try await engine.make(.secret(password), access: access, applicationPassword: nil)
-            try await vault.addOwnPassword(OwnKeyringPassword(item, of: password), of: profile)
+            let password = OwnKeyringPassword.random()
+            let new = try await sealed(password, access, asked.loginPassword, else: nil)
+            try await vault.addOwnPassword(new, of: profile)
+            return KeyringPassword(password)
         }
-        if let loginPassword = asked.loginPassword {
-            try await vault.setOwnPasswordForLogins(try await copy(password, loginPassword), of: profile)
-        }
+        let password = try await released(item, request(.keyringPassword, reason, asked.request), prompter)
+        // A passcode that was set since then opens it as well.
+        let access = try await access(vault, hasSheet: true)
+        let new = try await sealed(password, access, asked.loginPassword, else: own.forLogins)
+        try await vault.replaceOwnPassword(new, of: profile)
         return KeyringPassword(password)
+    }
+
+    /// Returns a row for the password, with a copy for logins with the login password; without it, with the other copy.
+    private func sealed(
+        _ password: SecretBox,
+        _ access: AccessControl,
+        _ loginPassword: SecretBox?,
+        else known: SealedItem?
+    ) async throws(ServiceError) -> OwnKeyringPassword {
+        let item = try await engine.make(.secret(password), access: access, applicationPassword: nil)
+        var forLogins = known
+        if let loginPassword { forLogins = try await copy(password, loginPassword) }
+        return OwnKeyringPassword(item, forLogins: forLogins, of: password)
     }
 
     /// Returns the access control for the keyring's own password.
@@ -114,8 +121,15 @@ struct InProcessKeyring: Sendable {
                 recovery: "Set one: `whorl keyring on --on-demand`."
             )
         }
+        guard let item = own.item else {
+            throw ServiceError(
+                .noSuchItem,
+                message: "The keyring's own password was lost when the vault was reset.",
+                recovery: "With its recovery sheet: `whorl keyring off --from-sheet`."
+            )
+        }
         let request = request(.openKeyring, "unlock the keyring", asked.request)
-        return KeyringPassword(try await released(own, request, prompter))
+        return KeyringPassword(try await released(item, request, prompter))
     }
 
     private func forgetPassword(_ asked: ForgetKeyringPassword) async throws(ServiceError) {
@@ -127,11 +141,11 @@ struct InProcessKeyring: Sendable {
     }
 
     private func released(
-        _ own: OwnKeyringPassword,
+        _ item: SealedItem,
         _ request: EvaluationRequest,
         _ prompter: Prompter
     ) async throws(ServiceError) -> SecretBox {
-        try await engine.unseal(own.item, request, presenter: prompter.presenter)
+        try await engine.unseal(item, request, presenter: prompter.presenter)
     }
 
     private func request(
@@ -204,7 +218,8 @@ extension InProcessKeyring: LoginKeyring {
     ) async throws(ServiceError) -> KeyringKey? {
         guard let vault = try await state.vaultInChip() else { return nil }
         if let own = try await ownPassword() {
-            return .ownPassword(try await shown(own.item, at: login, vault, "keyring password"))
+            guard let item = own.item else { return nil }
+            return .ownPassword(try await shown(item, at: login, vault, "keyring password"))
         }
         guard let row = try await loginPassword(), let item = row.item else { return nil }
         guard row.changedOn == day else {

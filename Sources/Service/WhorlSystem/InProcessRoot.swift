@@ -144,6 +144,7 @@ public final class InProcessRoot: Sendable {
         var handlers = engine.handlers
         InProcessFingers(engine: engine, application: application, readers: choice).add(to: &handlers)
         InProcessItems(engine: engine, state: state).add(to: &handlers)
+        InProcessProgramItems(engine: engine, state: state).add(to: &handlers)
         InProcessPasscode(engine: engine, state: state).add(to: &handlers)
         InProcessKeyring(engine: engine, state: state).add(to: &handlers)
         InProcessMaintenance(engine: engine, state: state, chip: chip).add(to: &handlers)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import WhorlSecretMemory
 import WhorlEngine
 import WhorlService
@@ -19,6 +20,10 @@ struct InProcessItems: Sendable {
         table.on(access)
         table.on(publicKey)
         table.on(delete)
+        table.on(addSSHKey)
+        table.on(sshKeyRules)
+        table.on(pinSSHKey)
+        table.on(signForSSH)
     }
 
     private func prepare(_: PrepareVault) async throws(ServiceError) { _ = try await state.createdVault() }
@@ -66,6 +71,37 @@ struct InProcessItems: Sendable {
         }
         // Only the item that was examined is deleted, not one that has replaced it in the meantime.
         try await vault.delete(id, madeAt: item.createdAt)
+    }
+
+    private func addSSHKey(_ asked: AddSSHKey) async throws(ServiceError) -> SigningKeyPublic {
+        guard asked.access.asking() != .nothing, !asked.access.needsApplicationPassword else {
+            throw .accessRefused(
+                because: "an SSH key requires a finger or the passcode, and no application password"
+            )
+        }
+        guard 0...SSHKeyRules.longestReuse ~= asked.reuseSeconds else {
+            throw .accessRefused(because: "a touch can count for at most \(SSHKeyRules.longestReuse) seconds")
+        }
+        let rules = SSHKeyRules(
+            allowsUnknownData: asked.allowsUnknownData,
+            reuseSeconds: asked.reuseSeconds
+        )
+        return try await state.createdVault().createKey(asked.id, access: asked.access, rules: rules)
+    }
+
+    private func sshKeyRules(_ asked: ReadSSHKeyRules) async throws(ServiceError) -> Valued<SSHKeyRules> {
+        Valued(try await stored(asked.id).rules(of: asked.id))
+    }
+
+    private func pinSSHKey(_ asked: PinSSHKey, _ prompter: Prompter) async throws(ServiceError) {
+        try await engine.pin(asked, presenter: prompter.presenter)
+    }
+
+    private func signForSSH(
+        _ asked: SignForSSH,
+        _ prompter: Prompter
+    ) async throws(ServiceError) -> Valued<Data> {
+        Valued(try await engine.sign(asked, presenter: prompter.presenter))
     }
 
     private func stored(_ id: ItemID) async throws(ServiceError) -> Vault {

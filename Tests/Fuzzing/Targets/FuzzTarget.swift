@@ -16,7 +16,7 @@ struct FuzzTarget: Sendable {
         mockTargets + pictureTargets + textTargets + configurationTargets + enrollmentTargets + attemptTargets
         + databaseTargets + libfprintTargets + vaultTargets + keychainTargets + keyTargets
         + loginTargets + attestationTargets + loginClientTargets + serviceTargets
-        + callerTargets + wireTargets
+        + callerTargets + wireTargets + sshTargets + ageTargets
 }
 
 /// What a target promises and did not keep.

@@ -83,17 +83,19 @@ func publicKey(_ key: SecKey) throws -> SecKey { try #require(SecKeyCopyPublicKe
 
 /// Runs a program, and gives what it printed; a failure is one of the test.
 func run(_ program: String, _ arguments: [String], input: Data = Data()) throws -> Data {
-    let process = Process()
+    let process = ChildProgram()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = [program] + arguments
-    let (output, given) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardInput = given
+    let (output, given) = (try ChildPipe(), try ChildPipe())
+    process.standardOutput = output.writing
+    process.standardInput = given.reading
     process.standardError = FileHandle.nullDevice
     try process.start()
-    given.fileHandleForWriting.write(input)
-    try given.fileHandleForWriting.close()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
+    try output.writing.close()
+    try given.reading.close()
+    try given.writing.write(contentsOf: input)
+    try given.writing.close()
+    let data = output.reading.readDataToEndOfFile()
     let status = process.waitForEnd()
     try #require(status == 0, "\(program) \(arguments.first ?? "") failed")
     return data

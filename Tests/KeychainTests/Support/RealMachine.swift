@@ -95,7 +95,7 @@ final class RealMachine: Sendable {
         do throws(ServiceError) {
             switch item.kind {
             case .secret: _ = try await vault.secret(in: item, shown: .matchedFinger(of: "ada"))
-            case .key:
+            case .key, .sshKey:
                 _ = try await vault.sign(
                     digest: Data(count: 32),
                     with: item,

@@ -5,9 +5,9 @@ internal import Glibc
 
 /// A pipe to or from a program that a test starts, which no other program gets.
 ///
-/// Foundation looks at what is open and then starts a program: one that another test starts at that moment would keep
-/// the ends of an ordinary `Pipe` open, and the end of the file would come with that program's end only. The end that
-/// the program has must be closed here after the start: ``Foundation/Process`` does that for its own pipes alone.
+/// A program that Foundation's `Process` starts at the same moment would keep the ends of an ordinary `Pipe` open, and
+/// the end of the file would come with that program's end only (``ChildProgram``). The end that the program has must be
+/// closed here after the start.
 package struct ChildPipe: Sendable {
     /// What is read from.
     package let reading: FileHandle

@@ -39,7 +39,7 @@ package final class LoginServer: Sendable {
 
     /// Such as `http://127.0.0.1:40001`; `https` with TLS.
     package let origin: String
-    private let process = Process()
+    private let process = ChildProgram()
     /// Its end tells the server that nobody needs it any more.
     private let input: ChildPipe
     /// Open as long as the server may write.
@@ -75,7 +75,7 @@ package final class LoginServer: Sendable {
 
     package struct NotStarted: Error {}
 
-    deinit { process.terminate() }
+    deinit { process.send(SIGTERM) }
 
     /// What it was asked, in order: paths, header fields, sizes of bodies.
     package func requests() async throws -> [[String: Any]] {
@@ -88,7 +88,7 @@ package final class LoginServer: Sendable {
 
     /// Asks with another client than the one under test.
     private func ask(_ method: String, _ path: String) async throws -> Data {
-        let client = Process()
+        let client = ChildProgram()
         client.executableURL = URL(filePath: "/usr/bin/env")
         let program = """
             import sys, urllib.request as r

@@ -11,11 +11,11 @@ public import Foundation
 public final class SoftwareTPM: @unchecked Sendable {
     /// Where everything of it lies; removed with it.
     public let directory: URL
-    private var process: Process {
+    private var process: ChildProgram {
         get { access.withLock { running } }
         set { access.withLock { running = newValue } }
     }
-    private var running = Process()
+    private var running = ChildProgram()
     /// An interposer ends the TPM on its own thread.
     private let access = NSLock()
 
@@ -49,7 +49,7 @@ public final class SoftwareTPM: @unchecked Sendable {
 
     private func start(started: Bool = true) throws {
         for path in [socket, socket + ".ctrl"] { try? FileManager.default.removeItem(atPath: path) }
-        let process = Process()
+        let process = ChildProgram()
         self.process = process
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [
@@ -70,7 +70,7 @@ public final class SoftwareTPM: @unchecked Sendable {
     /// Ends it at once, as a power cut does.
     public func kill() {
         guard process.isRunning else { return }
-        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.send(SIGKILL)
         process.waitForEnd()
     }
 
@@ -153,7 +153,7 @@ public final class SoftwareTPM: @unchecked Sendable {
         in directory: URL,
         environment: [String: String] = [:]
     ) throws -> ToolResult {
-        let process = Process()
+        let process = ChildProgram()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = arguments
         process.currentDirectoryURL = directory

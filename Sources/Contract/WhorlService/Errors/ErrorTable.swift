@@ -402,7 +402,7 @@ extension ServiceError.Code {
     /// No secret or key with this name exists.
     public static let noSuchItem = row("noSuchItem", .notFound, .itemNotFound)
         .message { "The \($0.subject) does not exist." }
-        .recovery("`whorl secret list` and `whorl key list` list the items.")
+        .recovery("`whorl secret list`, `whorl key list` and `whorl ssh list` list the items.")
     /// A secret or key with this name already exists.
     public static let itemExists = row("itemExists", .alreadyExists, .duplicateItem)
         .message { "The \($0.subject) already exists." }
@@ -469,6 +469,12 @@ extension ServiceError.Code {
     public static let publicKeyRefused = row("publicKeyRefused", .invalidRequest, .param)
         .message("The peer's public key is not a point on P-256.")
         .recovery("Ask the peer to send its public key again, in ANSI X9.63 format.")
+    /// The bytes to sign are not a request of SSH that this key may sign.
+    public static let sshRequestRefused = row("sshRequestRefused", .invalidRequest, .param)
+        .message { "The \($0.subject) does not sign this request: \($0[.reason])." }
+        .recovery(
+            "SSH keys sign logins, commits and files. For other data, create a key: `whorl key create`."
+        )
     /// The access control cannot be parsed or has no valid meaning.
     public static let accessRefused = row("accessRefused", .invalidRequest, .notAvailable)
         .message { "Invalid access control: \($0[.reason])." }
@@ -595,7 +601,8 @@ extension ServiceError.Code: CaseIterable {
         .counterLost, .noEndorsement, .credentialRefused, .nameRefused, .noSuchItem, .itemExists,
         .enrollmentChanged, .itemTampered, .measuredBootChanged, .accessDenied, .applicationPasswordNeeded,
         .applicationPasswordWrong, .applicationPasswordThrottled, .secretEmpty, .secretTooLarge,
-        .digestWrongSize, .publicKeyRefused, .accessRefused, .passcodeExists, .passcodeWrongSize,
+        .digestWrongSize, .publicKeyRefused, .sshRequestRefused, .accessRefused, .passcodeExists,
+        .passcodeWrongSize,
         .passcodeWrong, .passcodeThrottled, .passcodeBusy, .passcodeNeeded, .storeNotWritable,
         .storeTooOpen, .storeDamaged, .storeNewer, .storeForeign, .storeBusy, .storeKeyMissing,
         .storeKeyDamaged, .storeFailed, .diskFull, .quotaReached, .agentTaken, .agentNotAllowed,

@@ -9,13 +9,24 @@ public enum ItemKind: String, Sendable, Hashable, CaseIterable, Codable {
     case secret
     /// A P-256 key that signs inside the TPM and never leaves it.
     case key
+    /// A key like ``key`` that signs only requests of SSH, whose meaning the service itself shows (``SignForSSH``).
+    case sshKey
+
+    /// The kind for display.
+    var spoken: String {
+        switch self {
+        case .secret: "secret"
+        case .key: "key"
+        case .sshKey: "SSH key"
+        }
+    }
 }
 
 /// The identity of an item; a profile has at most one item of each kind and name.
 public struct ItemID: Sendable, Hashable, Codable {
     /// The profile that owns the item.
     public let profile: String
-    /// The kind of the item: secret or key.
+    /// The kind of the item.
     public let kind: ItemKind
     /// The name of the item.
     public let name: ItemName
@@ -28,7 +39,7 @@ public struct ItemID: Sendable, Hashable, Codable {
     }
 
     /// The item's kind and name for display, for example `secret "wifi"`.
-    public var spoken: String { "\(kind.rawValue) \"\(name.text)\"" }
+    public var spoken: String { "\(kind.spoken) \"\(name.text)\"" }
 }
 
 /// The description of an item, which is available without unlocking it.
@@ -70,7 +81,7 @@ public struct VaultItem: Sendable, Hashable, Codable {
 /// It can be unlocked only on the machine and for the vault where it was created. It does not reveal the
 /// secret, only the kind of the item and its access control.
 public struct SealedItem: Sendable, Hashable, Codable {
-    /// The kind of the item: secret or key.
+    /// The kind of the item: secret or key, but not an SSH key.
     public let kind: ItemKind
     /// The profile that owns the item.
     public let profile: String
@@ -87,6 +98,19 @@ public struct SealedItem: Sendable, Hashable, Codable {
         self.access = access
         self.publicKey = publicKey
         self.encoded = encoded
+    }
+
+    /// Decodes an item; throws `DecodingError.dataCorrupted` for an SSH key, which a program cannot store itself.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        kind = try members.decode(ItemKind.self, forKey: .kind)
+        guard kind != .sshKey else {
+            throw DecodingError.dataCorruptedError(forKey: .kind, in: members, debugDescription: "an SSH key")
+        }
+        profile = try members.decode(String.self, forKey: .profile)
+        access = try members.decode(AccessControl.self, forKey: .access)
+        publicKey = try members.decodeIfPresent(Data.self, forKey: .publicKey)
+        encoded = try members.decode(Data.self, forKey: .encoded)
     }
 }
 

@@ -109,7 +109,8 @@ public enum AllowedCallers: Sendable, Hashable {
     case anyProgram
     /// Programs that are not confined.
     case unconfined
-    /// Programs that are not confined and run where fingers are accepted, for operations on the reader itself.
+    /// Programs that are not confined and run where fingers are accepted, for operations on the reader itself, and for
+    /// lists of what other programs have stored.
     case unconfinedAtReader
     /// Programs that run as root.
     case root
@@ -222,5 +223,6 @@ public struct NoValue: Codable, Sendable {
 /// keychain rows.
 package enum Operations {
     package static let all =
-        ofOwner + ofItems + ofNamedItems + ofFingers + ofPasscode + ofKeyring + ofMaintenance
+        ofOwner + ofItems + ofNamedItems + ofSSHKeys + ofProgramItems + ofFingers + ofPasscode + ofKeyring
+        + ofMaintenance
 }

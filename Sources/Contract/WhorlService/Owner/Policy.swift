@@ -63,6 +63,12 @@ public struct EvaluationRequest: Sendable {
     /// If it is `nil`, or if the purpose is valid for one request only, no proof is kept.
     public var session: OwnerSession?
 
+    /// The time after the touch during which the session's proof counts for a purpose that otherwise leaves none.
+    package var burst: Duration?
+
+    /// Whether the touch leaves a proof in the session, if there is one.
+    package var leavesProof: Bool { purpose.proof != .none || burst != nil }
+
     /// Whether only the passcode is accepted, regardless of the policy, as for an item that only the passcode unlocks.
     package var takesPasscodeAlone = false
 

@@ -26,6 +26,24 @@ public enum TouchPurpose: Sendable, Hashable {
     case changeFingers
     /// Deleting the item that is stored under this name.
     case deleteItem(String)
+    /// Listing the items of all programs.
+    case listItems
+    /// A login with SSH as this user at the host with this key, which the signature is bound to.
+    case sshLogin(String)
+    /// A login with SSH as this user at the host with this key, which the signature is not bound to.
+    case sshLoginBound(String)
+    /// A login with SSH as this user at an unknown host.
+    case sshLoginUnproven(String)
+    /// Signing a commit, tag or push of git.
+    case gitSignature
+    /// Signing data for this purpose (SSHSIG's namespace).
+    case sshSignature(String)
+    /// Authenticating on another computer, for a program there such as sudo.
+    case sshAuthentication(String)
+    /// Signing data of unknown meaning with the SSH key that has this name.
+    case sshUnknownData(String)
+    /// Changing the hosts at which an SSH key signs in: the key's name and the hosts.
+    case sshPins(String)
     /// Turning the keyring on.
     case keyring
     /// Turning the keyring off.
@@ -59,8 +77,10 @@ extension TouchPurpose {
     /// the signature.
     package var proof: Proof {
         switch self {
-        case .yes, .item, .deleteItem, .changeFingers, .changePasscode, .removePasscode, .reseal, .keyring,
-            .keyringOff, .keyringPassword, .openKeyring, .optOut:
+        case .yes, .item, .deleteItem, .listItems, .changeFingers, .changePasscode, .removePasscode, .reseal,
+            .sshLogin, .sshLoginBound, .sshLoginUnproven, .gitSignature, .sshSignature, .sshAuthentication,
+            .sshUnknownData, .sshPins,
+            .keyring, .keyringOff, .keyringPassword, .openKeyring, .optOut:
             .none
         case .storedByProgram: .untilLimit
         case .signIn, .setPasscode, .logIn, .unlockScreen: .once
@@ -71,8 +91,11 @@ extension TouchPurpose {
     package var isForEvaluations: Bool {
         switch self {
         case .yes, .storedByProgram, .signIn: true
-        case .item, .deleteItem, .setPasscode, .changePasscode, .removePasscode, .reseal, .changeFingers,
-            .keyring, .keyringOff, .keyringPassword, .openKeyring, .optOut, .logIn, .unlockScreen:
+        case .item, .deleteItem, .listItems, .setPasscode, .changePasscode, .removePasscode, .reseal,
+            .sshLogin, .sshLoginBound, .sshLoginUnproven, .gitSignature, .sshSignature, .sshAuthentication,
+            .sshUnknownData, .sshPins,
+            .changeFingers, .keyring, .keyringOff, .keyringPassword, .openKeyring, .optOut, .logIn,
+            .unlockScreen:
             false
         }
     }
@@ -105,6 +128,21 @@ extension TouchPurpose {
         case .reseal: translated("Binds your secrets to the current boot measurements.")
         case .changeFingers: translated("Changes the enrolled fingers.")
         case .deleteItem(let name): translated("Deletes “%1$@”.", with: Self.shown(name))
+        case .listItems: translated("Shows which items all programs have stored, without their values.")
+        case .sshLogin(let host):
+            translated("Signs in with SSH: %1$@.", with: Self.whole(host)) + Self.more(limits)
+        case .sshLoginBound(let host):
+            translated("Signs in with SSH: %1$@. The host could use it elsewhere.", with: Self.whole(host))
+        case .sshLoginUnproven(let user):
+            translated("Signs in with SSH as %1$@, to an unknown host.", with: Self.whole(user))
+        case .gitSignature: translated("Signs a commit or tag of git.") + Self.more(limits)
+        case .sshSignature(let use):
+            translated("Signs data with SSH for %1$@.", with: Self.whole(use)) + Self.more(limits)
+        case .sshAuthentication(let use):
+            translated("Authenticates on another computer: %1$@.", with: Self.whole(use))
+        case .sshUnknownData(let key): translated("Signs unknown data with “%1$@”.", with: Self.whole(key))
+        case .sshPins(let hosts):
+            translated("Changes where an SSH key signs in: %1$@.", with: Self.whole(hosts))
         case .keyring: translated("Unlocks your keyring when you log in by touch.")
         case .keyringOff: translated("Stops unlocking your keyring when you log in by touch.")
         case .keyringPassword: translated("Lets a finger or your passcode unlock your keyring at any time.")
@@ -116,7 +154,20 @@ extension TouchPurpose {
         }
     }
 
+    /// Returns the sentence about further requests, after a space; empty without limits.
+    private static func more(_ limits: ProofLimits?) -> String {
+        guard let limits else { return "" }
+        return " " + translated("Allows the same again for %1$@.", with: limits.whole.translated)
+    }
+
     private static func shown(_ name: String) -> String { DisplayText.clean(name, limit: 60) }
+
+    /// Returns a name that ends with fingerprints, which must not be cut off.
+    private static func whole(_ name: String) -> String { DisplayText.clean(name, limit: longestSSHName) }
+
+    /// The maximum number of characters of the names in purposes of SSH: a name, and the fingerprints of a host and of
+    /// the hops on the way to it.
+    package static let longestSSHName = 480
 }
 
 /// The encoding of a purpose for messages between processes: its code, and the name that it refers to.
@@ -138,6 +189,15 @@ extension TouchPurpose: Codable {
         case .reseal: ("reseal", nil)
         case .changeFingers: ("changeFingers", nil)
         case .deleteItem(let name): ("deleteItem", name)
+        case .listItems: ("listItems", nil)
+        case .sshLogin(let host): ("sshLogin", host)
+        case .sshLoginBound(let host): ("sshLoginBound", host)
+        case .sshLoginUnproven(let user): ("sshLoginUnproven", user)
+        case .gitSignature: ("gitSignature", nil)
+        case .sshSignature(let use): ("sshSignature", use)
+        case .sshAuthentication(let use): ("sshAuthentication", use)
+        case .sshUnknownData(let key): ("sshUnknownData", key)
+        case .sshPins(let hosts): ("sshPins", hosts)
         case .keyring: ("keyring", nil)
         case .keyringOff: ("keyringOff", nil)
         case .keyringPassword: ("keyringPassword", nil)
@@ -163,6 +223,15 @@ extension TouchPurpose: Codable {
         case "reseal": self = .reseal
         case "changeFingers": self = .changeFingers
         case "deleteItem": self = .deleteItem(try name())
+        case "listItems": self = .listItems
+        case "sshLogin": self = .sshLogin(try name())
+        case "sshLoginBound": self = .sshLoginBound(try name())
+        case "sshLoginUnproven": self = .sshLoginUnproven(try name())
+        case "gitSignature": self = .gitSignature
+        case "sshSignature": self = .sshSignature(try name())
+        case "sshAuthentication": self = .sshAuthentication(try name())
+        case "sshUnknownData": self = .sshUnknownData(try name())
+        case "sshPins": self = .sshPins(try name())
         case "keyring": self = .keyring
         case "keyringOff": self = .keyringOff
         case "keyringPassword": self = .keyringPassword

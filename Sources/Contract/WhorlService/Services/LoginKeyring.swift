@@ -21,6 +21,8 @@ public enum KeyringStatus: String, Sendable, Hashable, Codable, CaseIterable {
     ///
     /// The login password was changed by an administrator, or is not the one that was given.
     case ownPasswordWithoutLogin = "ownPasswordWithoutLogin"
+    /// The keyring has its own password, which was lost when the vault was reset; only a recovery sheet has it.
+    case ownPasswordLost = "ownPasswordLost"
 }
 
 /// A password for the keyring that a login may use.

@@ -27,7 +27,7 @@ struct Doctor: Verb {
         let service =
             [await diagnosis.check(), diagnosis.fprintdsPlace()].compactMap(\.self)
             + ConfigurationDiagnosis().checks()
-        let checks = service + readers + state + tpm
+        let checks = service + readers + state + tpm + (await SSHDiagnosis(session: session).checks())
         return Answer(
             result: ["checks": .array(checks.map(\.json))],
             text: checks.flatMap { $0.lines(.onStandardOutput()) },

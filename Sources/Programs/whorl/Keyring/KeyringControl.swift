@@ -18,7 +18,9 @@ struct KeyringControl {
     /// Finds the socket of this user; throws if no keyring is running.
     init() throws(Failure) {
         path = UserFolder.path + "/keyring/control"
-        guard access(path, F_OK) == 0, path.utf8.count < 108 else { throw .noKeyring }
+        guard access(path, F_OK) == 0, path.utf8.count < 108 else {
+            throw Plasma.isRunning ? .kwallet : .noKeyring
+        }
     }
 
     /// Unlocks the keyring; returns `false` if this is not its password.
@@ -117,6 +119,18 @@ extension Failure {
         code: "noKeyring",
         message: "The keyring's socket does not belong to gnome-keyring.",
         recovery: "Log out and in again. Another of your programs may have replaced it."
+    )
+    /// The failure if the service's password is not the keyring's.
+    static let otherKeyringPassword = Failure(
+        code: "keyringPasswordWrong",
+        message: "The keyring has another password than the service.",
+        recovery: "A change of it may not have ended: run `whorl keyring on --on-demand` again."
+    )
+    /// The failure if the service no longer has the keyring's own password.
+    static let keyringPasswordLost = Failure(
+        code: "keyringPasswordLost",
+        message: "The keyring's own password was lost when the vault was reset.",
+        recovery: "With its recovery sheet: `whorl keyring off --from-sheet`."
     )
     /// The failure if the keyring does not accept a password.
     static let wrongKeyringPassword = Failure(

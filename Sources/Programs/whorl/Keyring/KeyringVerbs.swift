@@ -82,7 +82,11 @@ struct Keyring: AsyncParsableCommand {
             let preset = try await passcode.preset()
             // A service that has lost the password need not know about it.
             var hasOwn = fromSheet
-            if !hasOwn { hasOwn = try await session.services.ask(ReadKeyringStatus()).hasOwnPassword }
+            if !hasOwn {
+                let status = try await session.services.ask(ReadKeyringStatus())
+                guard status != .ownPasswordLost else { throw Failure.keyringPasswordLost }
+                hasOwn = status.hasOwnPassword
+            }
             if hasOwn {
                 try await OwnKeyringPassword(session).remove(
                     leaving: login,
@@ -92,7 +96,8 @@ struct Keyring: AsyncParsableCommand {
             } else {
                 try await session.ask(handing: preset) { TurnKeyringOff($0) }
             }
-            return try await session.keyring()
+            // The keyring has the login password, whatever a service without its TPM says.
+            return fromSheet ? Answer(.off) : try await session.keyring()
         }
     }
 
@@ -110,7 +115,7 @@ struct Keyring: AsyncParsableCommand {
             let control = try KeyringControl()
             let preset = try await passcode.preset()
             let password = try await session.ask(handing: preset) { OpenKeyring($0) }.password
-            guard try control.unlock(password) else { throw Failure.wrongKeyringPassword }
+            guard try control.unlock(password) else { throw Failure.otherKeyringPassword }
             return Answer(result: ["unlocked": true], text: ["The keyring is unlocked."])
         }
     }
@@ -166,13 +171,22 @@ struct LoginPasswordOption: ParsableArguments {
 extension Session {
     /// Returns the keyring's state as the command's answer.
     fileprivate func keyring() async throws -> Answer {
-        let status = try await services.ask(ReadKeyringStatus())
-        return Answer(result: ["keyring": .string(status.rawValue)], text: [status.sentence])
+        Answer(try await services.ask(ReadKeyringStatus()))
+    }
+}
+
+extension Answer {
+    /// Describes the keyring's state.
+    fileprivate init(_ status: KeyringStatus) {
+        self.init(
+            result: ["keyring": .string(status.rawValue)],
+            text: [status.sentence] + (Plasma.isRunning ? [Plasma.sentence] : [])
+        )
     }
 }
 
 extension KeyringStatus {
-    /// Whether the keyring has its own password.
+    /// Whether the service has the keyring's own password.
     var hasOwnPassword: Bool { self == .ownPassword || self == .ownPasswordWithoutLogin }
 
     /// The sentence that describes the state to the user.
@@ -186,6 +200,8 @@ extension KeyringStatus {
         case .ready: "A login by touch unlocks the keyring."
         case .ownPassword:
             "A touch, your passcode or a login unlocks the keyring, which has its own password."
+        case .ownPasswordLost:
+            "The keyring has its own password, which was lost when the vault was reset. With its recovery sheet: whorl keyring off --from-sheet"
         case .ownPasswordWithoutLogin:
             "A touch or your passcode unlocks the keyring, but a login with your password does not. To change that: whorl keyring on --on-demand"
         }

@@ -50,7 +50,7 @@ struct OwnKeyringPassword {
             }
             throw error
         }
-        if !SessionUnit.keyring.run("enable") {
+        if !UserUnit.keyring.run("enable") {
             session.console.warn(
                 "No program of this session shows the keyring's prompts. Install whorl-desktop, or use 'whorl keyring unlock'."
             )
@@ -64,6 +64,8 @@ struct OwnKeyringPassword {
     }
 
     /// Gives the keyring the login password again, and deletes its own one.
+    ///
+    /// A service that has lost its TPM cannot delete anything. With the recovery sheet, this is a warning only.
     func remove(
         leaving login: LoginPasswordOption,
         isOnSheet: Bool,
@@ -79,8 +81,14 @@ struct OwnKeyringPassword {
         // After an attempt that did not end, the keyring may have the login password already.
         _ = try control.change(from: password, to: loginPassword)
         guard try control.unlock(loginPassword) else { throw Failure.wrongKeyringPassword }
-        try await session.services.ask(ForgetKeyringPassword(password))
-        _ = SessionUnit.keyring.run("disable")
+        do throws(ServiceError) {
+            try await session.services.ask(ForgetKeyringPassword(password))
+        } catch {
+            // A sheet is for a service that has lost the password, perhaps with everything else.
+            guard isOnSheet else { throw error }
+            session.console.warn("The keyring's former password was not deleted: \(error.message)")
+        }
+        _ = UserUnit.keyring.run("disable")
     }
 }
 
@@ -95,26 +103,5 @@ extension LoginPasswordOption {
     func readNew(_ question: String, again: String) async throws -> SecretBox {
         if let descriptor { return try await PasscodeReader.read(from: descriptor) }
         return try await PasscodeReader().readNew(question, again: again)
-    }
-}
-
-/// A unit of the user's service manager.
-private struct SessionUnit {
-    /// The unit of the program that answers the keyring's prompts.
-    static let keyring = SessionUnit(name: "whorl-keyring.service")
-
-    let name: String
-
-    /// Enables and starts the unit, or disables and stops it; returns whether this succeeded.
-    func run(_ verb: String) -> Bool {
-        let program = HelperProgram(at: "/usr/bin/systemctl")
-        let words = ["--user", "--quiet", verb, "--now", name]
-        let environment = ["XDG_RUNTIME_DIR": UserFolder.path, "PATH": "/usr/bin:/bin"]
-        guard let process = program.start(words, environment: environment, passing: []) else {
-            return false
-        }
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0 { if errno != EINTR { return false } }
-        return status == 0
     }
 }

@@ -33,7 +33,7 @@ enum RecoverySheet {
             terminal
         )
         password.bytes.withUnsafeBytes { _ = Glibc.write(terminal, $0.baseAddress, $0.count) }
-        write("\n\n", terminal)
+        write("\n\nThis terminal still shows it later. Run `clear` once you have a copy.\n\n", terminal)
     }
 
     /// Asks for the end of the password, until the answer shows that the user has a copy.

@@ -143,53 +143,6 @@ extension MigrationPlan.Rest {
     }
 }
 
-/// The description of a keychain item, which is created from its attributes but not from its value.
-struct KeychainItemName: Sendable, Hashable {
-    /// The kind of item: a password, a key or a certificate.
-    let kind: String
-    /// The access group, which identifies the program that stored the item.
-    let group: String
-    /// The name that the program gave the item.
-    let text: String
-
-    init(_ record: KeychainRecord) {
-        group = record.accessGroup
-        let words: [String?]
-        switch record.itemClass {
-        case .genericPassword:
-            kind = "password"
-            words = [record.words("svce"), record.words("acct")]
-        case .internetPassword:
-            kind = "password"
-            words = [record.words("srvr"), record.words("acct")]
-        case .key:
-            kind = "key"
-            words = [record.words("labl") ?? record.words("atag")]
-        case .certificate:
-            kind = "certificate"
-            words = [record.words("labl")]
-        }
-        // Programs choose the text, of any length and with any character.
-        let known = DisplayText.clean(words.compactMap(\.self).joined(separator: ", "))
-        text = known.allSatisfy(\.isWhitespace) ? "without a name" : known
-    }
-
-    /// The item's name, followed by the program's.
-    var whole: String { "\(text) (\(DisplayText.clean(group)))" }
-
-    /// The kind of item, its name and the program's name.
-    var words: String { "the \(kind) \(whole)" }
-
-    var json: JSONValue { ["kind": .string(kind), "group": .string(group), "name": .string(text)] }
-}
-
-extension KeychainRecord {
-    /// Returns the text of an attribute; `nil` if the attribute is missing, empty or not text.
-    func words(_ name: String) -> String? {
-        switch attributes[name] {
-        case .text(let text)? where !text.isEmpty: text
-        case .data(let data)? where !data.isEmpty: String(validating: data, as: UTF8.self)
-        default: nil
-        }
-    }
+extension KeychainItemName {
+    var json: JSONValue { ["kind": .string(kind.rawValue), "group": .string(group), "name": .string(text)] }
 }

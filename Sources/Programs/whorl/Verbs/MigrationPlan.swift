@@ -39,7 +39,7 @@ struct MigrationPlan: Sendable {
         if hasPasscode { rests.append(.passcode) }
         for item in own {
             switch item.id.kind {
-            case .key: rests.append(.key(item))
+            case .key, .sshKey: rests.append(.key(item))
             case .secret:
                 if taken.contains(item.id.name.text) {
                     there.append(item.id.name.text)

@@ -137,6 +137,12 @@ struct Passcode: AsyncParsableCommand {
                     details: [.items: lost.map(\.spoken).joined(separator: "\n")]
                 )
             }
+            // A state that cannot be read does not stop the removal.
+            if (try? await session.services.ask(ReadKeyringStatus()))?.hasOwnPassword ?? false {
+                session.console.warn(
+                    "Without a passcode, only a finger releases the keyring's own password. Write it down first: whorl keyring sheet"
+                )
+            }
             let preset = try await passcode.preset()
             let deleted = try await session.ask(handing: preset) { RemovePasscode(force: force, $0) }
             return Answer(
@@ -160,7 +166,7 @@ extension Session {
         }
     }
 
-    fileprivate func isPasscodeSet() async throws -> Bool {
+    func isPasscodeSet() async throws -> Bool {
         try await services.ask(IsPasscodeSet())
     }
 }

@@ -35,7 +35,11 @@ struct Whorl: Verb {
             ),
             CommandGroup(
                 name: "Secrets and keys",
-                subcommands: [Secret.self, Key.self, VaultCommand.self, Migrate.self]
+                subcommands: [
+                    Secret.self, Key.self, SSHCommand.self, AgeCommand.self, KeychainCommand.self,
+                    VaultCommand.self,
+                    Migrate.self,
+                ]
             ),
             CommandGroup(
                 name: "System",

@@ -70,7 +70,6 @@ package struct PromptTexts: Sendable, Hashable {
         parts: Prompt.Parts,
         fallbackTitle: String?
     ) -> Prompt {
-        let keepsProof = request.session != nil && request.purpose.proof == .untilLimit
         // The name is supplied by the program, like its reason.
         let program = DisplayText.clean(request.application.rawValue, limit: 60)
         let cancelTitle = request.cancelTitle.map { DisplayText.clean($0) } ?? ""
@@ -78,7 +77,7 @@ package struct PromptTexts: Sendable, Hashable {
             title: DisplayText.isBlank(program) ? unnamedProgram : program,
             reason: DisplayText.clean(request.reason),
             purpose: request.purpose,
-            limits: keepsProof ? limits : nil,
+            limits: request.session == nil ? nil : request.limits(limits),
             cancelTitle: DisplayText.isBlank(cancelTitle) ? cancel : cancelTitle,
             fallbackTitle: fallbackTitle,
             readerKind: reader?.kind ?? .hardware,
@@ -97,5 +96,16 @@ package struct PromptTexts: Sendable, Hashable {
             }
         let title = DisplayText.clean(request.fallbackTitle ?? fallback)
         return canFallBack && !DisplayText.isBlank(title) ? title : nil
+    }
+}
+
+extension EvaluationRequest {
+    /// Returns the limits of the proof that the touch leaves; `nil` if it counts for at most one request.
+    fileprivate func limits(_ machine: ProofLimits) -> ProofLimits? {
+        if let burst {
+            let seconds = min(Int(burst.components.seconds), machine.wholeSeconds)
+            return ProofLimits(unusedSeconds: seconds, wholeSeconds: seconds)
+        }
+        return purpose.proof == .untilLimit ? machine : nil
     }
 }

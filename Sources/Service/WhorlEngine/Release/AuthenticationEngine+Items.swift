@@ -69,6 +69,9 @@ extension ProtectedItem {
 extension ItemUse {
     /// Checks that this kind of item supports the use; throws if it does not.
     fileprivate func check(_ item: ProtectedItem) throws(ServiceError) {
+        if case .named(let id) = item, id.kind == .sshKey {
+            throw ServiceError(.noSuchItem, id.spoken, cause: "SSH keys sign only requests of SSH")
+        }
         switch (self, item) {
         case (.secret, _): return
         case (.signature(let digest), _):

@@ -24,7 +24,7 @@ extension AuthenticationEngine {
         var request = request
         request.stay = await stay(of: request)
         // A purpose that is limited to one request keeps nothing, whatever session the caller passes.
-        let session = request.purpose.proof == .none ? nil : request.session
+        let session = request.leavesProof ? request.session : nil
         let visit = session?.visit()
         let engine = keeper.map { with($0) } ?? self
         let evaluation = try await EvaluationSession(
@@ -56,7 +56,13 @@ extension AuthenticationEngine {
             }
         case .passcode: passcode = keeper?.proof
         }
-        return SessionProofs(scope(of: request), touch: touch, passcode: passcode, at: time.now())
+        return SessionProofs(
+            scope(of: request),
+            touch: touch,
+            passcode: passcode,
+            burst: request.burst,
+            at: time.now()
+        )
     }
 
     private func scope(of request: EvaluationRequest) -> SessionProofs.Scope {

@@ -36,9 +36,15 @@ struct SessionProofs: Sendable {
     /// The proof of the passcode, in the form that the TPM requires.
     var passcode: OwnerProof? { shownPasscode?.value }
 
-    init(_ scope: Scope, touch: Touch? = nil, passcode: OwnerProof? = nil, at now: Moment) {
+    init(
+        _ scope: Scope,
+        touch: Touch? = nil,
+        passcode: OwnerProof? = nil,
+        burst: Duration? = nil,
+        at now: Moment
+    ) {
         self.scope = scope
-        let term = ProofTerm(of: scope.purpose, at: now)
+        let term = ProofTerm(of: scope.purpose, burst: burst, at: now)
         shownTouch = touch.map { Shown(value: $0, term: term) }
         shownPasscode = passcode.map { Shown(value: $0, term: term) }
     }

@@ -21,6 +21,14 @@ package protocol CallerRules: Sendable {
     ///   uncertain. The caller then has only its own place.
     func caller(_ client: ServiceClientIdentity, askingFor agent: PeerProcess) async -> Caller?
 
+    /// Returns the program that a caller passes a request on for, as an SSH agent does for its client.
+    ///
+    /// - Parameters:
+    ///   - client: The caller, whose user is also the user of the result.
+    ///   - program: The process that the caller passed with the call; `nil` if it passed none that is running.
+    /// - Returns: The program, with its own place and confinement.
+    func caller(_ client: ServiceClientIdentity, relaying program: PeerProcess?) async -> Caller
+
     /// Returns the requesting program; `nil` if the service does not examine programs. The result does not include the
     /// session, which takes long to determine.
     func asker(_ client: ServiceClientIdentity) async -> Asker?
@@ -101,6 +109,9 @@ package struct UniformCallerRules: CallerRules {
     package func caller(_ client: ServiceClientIdentity) async -> Caller { Caller() }
     package func caller(_ client: ServiceClientIdentity, askingFor agent: PeerProcess) async -> Caller? {
         nil
+    }
+    package func caller(_ client: ServiceClientIdentity, relaying program: PeerProcess?) async -> Caller {
+        Caller()
     }
     package func asker(_ client: ServiceClientIdentity) async -> Asker? { nil }
     package func confinement(of client: ServiceClientIdentity) async throws(ServiceRefusal) -> Confinement {

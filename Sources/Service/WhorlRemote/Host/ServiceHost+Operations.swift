@@ -82,7 +82,7 @@ extension ServiceHost {
     }
 
     /// Refuses a confined program's operation if the operation does not define which data belongs to such a program.
-    private func refuseConfined<Asked: ServiceOperation>(
+    func refuseConfined<Asked: ServiceOperation>(
         _ operation: Asked.Type,
         _ call: ServiceCall
     ) async throws(ServiceRefusal) {
@@ -128,7 +128,18 @@ extension ServiceHost {
             @escaping @Sendable (Asked, WirePresenter<Asked.Reply>) async throws(ServiceRefusal) ->
             Asked.Reply
     ) async throws(ServiceRefusal) -> Asked.Reply {
-        let caller = await rules.caller(call.client)
+        try await answer(asked, call, by: await rules.caller(call.client), body)
+    }
+
+    /// Runs a call that may prompt the owner, for a caller that asks on behalf of another program.
+    func answer<Asked: OwnerOperation>(
+        _ asked: Prompting<Asked>,
+        _ call: ServiceCall,
+        by caller: Caller,
+        _ body:
+            @escaping @Sendable (Asked, WirePresenter<Asked.Reply>) async throws(ServiceRefusal) ->
+            Asked.Reply
+    ) async throws(ServiceRefusal) -> Asked.Reply {
         let operation = completed(asked.call, call, by: caller)
         let presenter = WirePresenter<Asked.Reply>(asked.presenter, call, by: caller, self)
         let work = Task { () async -> Result<Asked.Reply, ServiceRefusal> in

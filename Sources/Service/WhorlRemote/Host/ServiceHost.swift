@@ -78,6 +78,7 @@ package struct ServiceHost: Sendable {
         addPrompts(&router)
         addAgents(&router)
         addLogin(&router)
+        addSSH(&router)
         if let privateEngine {
             addPrivate(privateEngine, &router)
             router.describe(InterfaceText.ofPrivateChild.name, InterfaceText.ofPrivateChild.text)

@@ -46,7 +46,7 @@ extension KeychainMatch {
     }
 
     private static let selectingValues = "SELECT \(StoredRow.selected), value FROM keychain_items WHERE "
-    private static let selectingTags =
+    static let selectingTags =
         "SELECT \(StoredRow.selected), CASE sealing WHEN 1 THEN substr(value, -16) ELSE value END "
         + "FROM keychain_items WHERE "
 

@@ -22,6 +22,14 @@ enum StoredContents: Sendable, Hashable {
         }
     }
 
+    /// Whether only the TPM releases the value.
+    var isSealedByTPM: Bool {
+        switch self {
+        case .sealed: false
+        case .secret, .key: true
+        }
+    }
+
     /// The bytes for the column `value`.
     var encoded: Data {
         switch self {
@@ -34,7 +42,8 @@ enum StoredContents: Sendable, Hashable {
     init(_ item: SealedItem) {
         switch item.kind {
         case .secret: self = .secret(item)
-        case .key: self = .key(item)
+        // SSH keys are never sealed for a program, and decoding refuses such an item.
+        case .key, .sshKey: self = .key(item)
         }
     }
 

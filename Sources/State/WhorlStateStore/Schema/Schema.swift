@@ -8,7 +8,16 @@ import WhorlSQLite
 /// UTC. To change the schema, add a step to ``steps``.
 enum Schema {
     /// The steps that update each version to the next, starting with version 1.
-    static let steps: [Step] = [{ db in try db.execute(script: keyringTable) }]
+    static let steps: [Step] = [
+        { db in try db.execute(script: keyringTable) },
+        // The check of a column cannot be changed, so the table is made again.
+        { db in
+            try db.execute(sql: "ALTER TABLE vault_items RENAME TO older_vault_items")
+            try db.execute(script: itemTable)
+            try db.execute(sql: "INSERT INTO vault_items SELECT * FROM older_vault_items")
+            try db.execute(sql: "DROP TABLE older_vault_items")
+        },
+    ]
 
     /// The version of the schema, stored in `PRAGMA user_version`.
     static let version = UInt32(steps.count) + 1
@@ -21,6 +30,7 @@ enum Schema {
     /// Creates the tables in an empty database.
     static func create(_ db: Database) throws {
         try db.execute(script: tables)
+        try db.execute(script: itemTable)
         try db.execute(script: vaultTables)
         try db.execute(script: keychainTables)
         try db.execute(script: loginTables)
@@ -126,12 +136,12 @@ enum Schema {
     ///
     /// The contents can be used only with the TPM that created them. `mac` covers the whole row. There is no foreign
     /// key, because profiles without a print can also have items.
-    private static let vaultTables = """
+    private static let itemTable = """
         -- object: public and private part as the TPM gave them. body: the ciphertext of a secret that is larger than
         -- the TPM takes. binding: what the policy names besides the authority.
         CREATE TABLE vault_items (
             profile TEXT NOT NULL,
-            kind TEXT NOT NULL CHECK (kind IN ('secret', 'key')),
+            kind TEXT NOT NULL CHECK (kind IN ('secret', 'key', 'sshKey')),
             name TEXT NOT NULL,
             id BLOB NOT NULL CHECK (length(id) = 16),
             access BLOB NOT NULL,
@@ -142,7 +152,10 @@ enum Schema {
             mac BLOB NOT NULL,
             PRIMARY KEY (profile, kind, name)
         ) STRICT;
+        """
 
+    /// The vault's other tables.
+    private static let vaultTables = """
         -- shift: what is added to the TPM's counter to get the generation; it lets a profile keep its generation
         -- when it gets a new counter.
         CREATE TABLE vault_counters (
@@ -220,8 +233,9 @@ enum Schema {
 
     /// The table for keyrings that have their own password, added in version 2.
     private static let keyringTable = """
-        -- item: the keyring's password as a sealed item of the vault, for a finger or the passcode. for_logins: the same
-        -- password, sealed under the login password; NULL where no login releases it. digest: its SHA-256.
+        -- item: the keyring's password as a sealed item of the vault, for a finger or the passcode; empty after the vault
+        -- was reset. for_logins: the same password, sealed under the login password; NULL where no login releases it.
+        -- digest: its SHA-256.
         CREATE TABLE keyring_passwords (
             profile TEXT PRIMARY KEY,
             item BLOB NOT NULL,

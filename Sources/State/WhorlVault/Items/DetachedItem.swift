@@ -129,11 +129,7 @@ extension SealedItem {
     }
 
     init(_ item: DetachedItem, encoded: Data) throws(ServiceError) {
-        let publicKey: Data? =
-            switch item.kind {
-            case .secret: nil
-            case .key: try item.publicKey.x963
-            }
+        let publicKey: Data? = item.kind == .key ? try item.publicKey.x963 : nil
         self.init(
             kind: item.kind,
             profile: item.profile,

@@ -16,8 +16,8 @@ struct ItemRow: UsableItem {
     let access: AccessControl
     var binding: ItemBinding
     var object: TPMObject
-    /// The ciphertext of a large secret, or `nil` for any other item.
-    let body: Data?
+    /// The ciphertext of a large secret, the rules of an SSH key, or `nil` for any other item.
+    var body: Data?
     let createdAt: Date
 
     private static let table = "vault_items"
@@ -41,16 +41,20 @@ struct ItemRow: UsableItem {
 
     /// The columns that the MAC covers.
     ///
-    /// A body is covered by its own tag, which the MAC covers in turn.
+    /// A ciphertext is covered by its own tag, which the MAC covers in turn.
     private var columns: [Data] {
         ItemRow.columns(
             id,
             [
                 unique, access.encoded, binding.encoded, Data(object.serialized),
-                Data(column: body?.suffix(16)),
+                ItemRow.covered(body, of: id.kind),
             ],
             createdAt.timeIntervalSince1970
         )
+    }
+
+    private static func covered(_ body: Data?, of kind: ItemKind) -> Data {
+        Data(column: kind == .sshKey ? body : body?.suffix(16))
     }
 
     private static func columns(_ id: ItemID, _ blobs: [Data], _ createdAt: Double) -> [Data] {
@@ -151,7 +155,7 @@ extension ItemRow {
         // Check the MAC first, so that a row that Whorl did not write is not even parsed.
         let covered = ItemRow.columns(
             id,
-            [unique, access, binding, object, Data(column: body?.suffix(16))],
+            [unique, access, binding, object, ItemRow.covered(body, of: id.kind)],
             createdAt
         )
         guard seal.isValid(mac, ItemRow.table, covered), let access = AccessControl(encoded: access),

@@ -41,7 +41,7 @@ extension Vault {
         }
     }
 
-    /// Creates a P-256 key that never leaves the TPM.
+    /// Creates a P-256 key that never leaves the TPM, or one for SSH.
     ///
     /// - Returns: The public half of the key.
     /// - Throws: The errors of ``add(_:as:access:applicationPassword:)``.
@@ -49,9 +49,11 @@ extension Vault {
     package func createKey(
         _ id: ItemID,
         access: AccessControl,
-        applicationPassword: SecretBox? = nil
+        applicationPassword: SecretBox? = nil,
+        rules: SSHKeyRules? = nil
     ) async throws(ServiceError) -> SigningKeyPublic {
-        precondition(id.kind == .key, "a key is made under the name of a key")
+        // Not reachable by a caller: both operations check the kind when the ID is decoded.
+        precondition(id.kind != .secret, "a key is made under the name of a key")
         try await refuseTaken(id)
         return try await sealing { authority throws(ServiceError) in
             let made = try await make(
@@ -61,7 +63,7 @@ extension Vault {
                 applicationPassword,
                 under: authority
             )
-            return try await keep(id, ItemRow.newUnique(), access, made, body: nil).publicKey
+            return try await keep(id, ItemRow.newUnique(), access, made, body: try rules?.encoded()).publicKey
         }
     }
 
@@ -72,6 +74,38 @@ extension Vault {
         try await row(id).publicKey
     }
 
+    /// Returns the rules of an SSH key without accessing the TPM.
+    ///
+    /// - Throws: `noSuchItem`, `itemTampered`, a storage error.
+    package func rules(of id: ItemID) async throws(ServiceError) -> SSHKeyRules {
+        guard id.kind == .sshKey else { throw ServiceError(.noSuchItem, id.spoken) }
+        return try Self.rules(in: try await row(id))
+    }
+
+    private static func rules(in row: ItemRow) throws(ServiceError) -> SSHKeyRules {
+        guard let body = row.body else { return .standard }
+        guard let rules = SSHKeyRules(encoded: body) else {
+            throw ServiceError(.itemTampered, row.id.spoken, cause: "the rules cannot be read")
+        }
+        return rules
+    }
+
+    /// Replaces the pins of an SSH key.
+    ///
+    /// - Throws: `noSuchItem`, also if the key was replaced in the meantime; `itemTampered`, a storage error.
+    package func pin(_ id: ItemID, to pins: [SSHPin]) async throws(ServiceError) {
+        guard id.kind == .sshKey else { throw ServiceError(.noSuchItem, id.spoken) }
+        let old = try await row(id)
+        var rules = try Self.rules(in: old)
+        rules.pins = pins
+        var new = old
+        new.body = try rules.encoded()
+        let (row, seal) = (new, seal)
+        guard try await database.write(.full, { try row.replace(old, $0, seal) }) else {
+            throw ServiceError(.noSuchItem, id.spoken)
+        }
+    }
+
     /// Returns the access control of an item without accessing the TPM.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, a storage error.
@@ -79,7 +113,7 @@ extension Vault {
         try await row(id).access
     }
 
-    /// Returns a profile's items (secrets and keys) in order of kind and name.
+    /// Returns a profile's items (secrets, keys and SSH keys) in order of kind and name.
     ///
     /// The TPM is accessed only for items that are lost when their set of fingers changes. If the TPM cannot be
     /// reached, the state of such an item is `unknown`.

@@ -46,6 +46,26 @@ extension Vault {
         return try await signature(over: digest, with: try await row(id), proof, applicationPassword)
     }
 
+    /// Signs the digest of a request of SSH with an SSH key.
+    ///
+    /// Only the engine calls it, after it has parsed the request and shown what it is. ``sign(digest:with:shown:applicationPassword:)``
+    /// refuses SSH keys.
+    ///
+    /// - Parameters:
+    ///   - digest: The SHA-256 digest of the request (32 bytes).
+    ///   - id: The identity of the SSH key.
+    ///   - proof: The owner's proof.
+    /// - Returns: The signature.
+    /// - Throws: The errors of ``secret(_:shown:applicationPassword:)``.
+    package func sign(
+        requestDigest digest: Data,
+        with id: ItemID,
+        shown proof: OwnerProof
+    ) async throws(ServiceError) -> Signature {
+        guard id.kind == .sshKey else { throw ServiceError(.noSuchItem, id.spoken) }
+        return try await signature(over: digest, with: try await row(id), proof, nil)
+    }
+
     /// Binds a profile's secrets to the current boot measurements.
     ///
     /// Keys cannot be bound again. They are unchanged and require the passcode from then on.

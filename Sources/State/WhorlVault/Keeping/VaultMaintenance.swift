@@ -109,6 +109,7 @@ package struct VaultMaintenance: Sendable {
             // From now on, nothing unlocks these items.
             try PasscodeBoundItems.delete(of: nil, db)
             try db.execute(sql: "DELETE FROM keychain_items WHERE sealing <> 1")
+            try OwnKeyringPassword.lose(db)
         }
     }
 

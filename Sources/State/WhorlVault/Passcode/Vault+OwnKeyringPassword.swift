@@ -10,24 +10,24 @@ package import WhorlService
 
 /// The keyring's own password in the database.
 package struct OwnKeyringPassword: Sendable {
-    /// The password, sealed for a finger or the passcode.
-    package let item: SealedItem
+    /// The password, sealed for a finger or the passcode; `nil` if it was lost when the vault was reset.
+    package let item: SealedItem?
     /// The password, sealed under the login password; `nil` if a login does not release it.
     package let forLogins: SealedItem?
     /// The password's SHA-256 digest, which does not reveal it because the password has 160 random bits.
     private let digest: Data
 
     /// Creates the row of a new password.
-    package init(_ item: SealedItem, of password: SecretBox) {
+    package init(_ item: SealedItem, forLogins: SealedItem?, of password: SecretBox) {
         self.item = item
-        forLogins = nil
+        self.forLogins = forLogins
         digest = Self.digest(of: password)
     }
 
     fileprivate init?(item: Data, forLogins: Data?, digest: Data) {
         // Bytes that are not an item contain no password.
         do throws(ServiceError) {
-            self.item = try SealedItem(encoded: item)
+            self.item = item.isEmpty ? nil : try SealedItem(encoded: item)
             self.forLogins = try forLogins.map(SealedItem.init(encoded:))
         } catch { return nil }
         self.digest = digest
@@ -58,7 +58,14 @@ package struct OwnKeyringPassword: Sendable {
         password.bytes.withUnsafeBytes { Data(SecretHash<SHA256>.hash($0)) }
     }
 
-    fileprivate var columns: (item: Data, digest: Data) { (item.encoded, digest) }
+    fileprivate var columns: (item: Data, forLogins: Data?, digest: Data) {
+        (item?.encoded ?? Data(), forLogins?.encoded, digest)
+    }
+
+    /// Removes what the vault has sealed, but remembers that there are such passwords.
+    static func lose(_ db: Database) throws {
+        try db.execute(sql: "UPDATE keyring_passwords SET item = x'', for_logins = NULL")
+    }
 }
 
 /// Functions for the keyring's own password in the table `keyring_passwords`.
@@ -75,15 +82,19 @@ extension Vault {
         }
     }
 
-    /// Adds a row, and deletes the sealed login password, which it replaces.
+    /// Adds a row, and deletes the sealed login password, which it replaces; a lost password is replaced as well.
     ///
     /// - Throws: `changedMeanwhile` if there is a row already; a storage error.
     package func addOwnPassword(_ own: OwnKeyringPassword, of profile: String) async throws(ServiceError) {
         let isAdded = try await database.write(.full) { db in
             try db.execute(
+                sql: "DELETE FROM keyring_passwords WHERE profile = ? AND item = x''",
+                arguments: [profile]
+            )
+            try db.execute(
                 sql:
-                    "INSERT INTO keyring_passwords (profile, item, digest) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                arguments: [profile, own.columns.item, own.columns.digest]
+                    "INSERT INTO keyring_passwords (profile, item, for_logins, digest) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                arguments: [profile, own.columns.item, own.columns.forLogins, own.columns.digest]
             )
             guard db.changesCount == 1 else { return false }
             try db.execute(sql: "DELETE FROM login_passwords WHERE profile = ?", arguments: [profile])
@@ -92,16 +103,14 @@ extension Vault {
         guard isAdded else { throw ServiceError(.changedMeanwhile) }
     }
 
-    /// Replaces the sealed password of this row, but not of another one that has replaced it.
-    package func setOwnPassword(
-        _ item: SealedItem,
-        replacing own: OwnKeyringPassword,
-        of profile: String
-    ) async throws(ServiceError) {
+    /// Replaces the sealed items of the row with the same password, but not of a row that has replaced it.
+    package func replaceOwnPassword(_ own: OwnKeyringPassword, of profile: String) async throws(ServiceError)
+    {
         try await database.write(.full) { db in
             try db.execute(
-                sql: "UPDATE keyring_passwords SET item = ? WHERE profile = ? AND digest = ?",
-                arguments: [item.encoded, profile, own.columns.digest]
+                sql:
+                    "UPDATE keyring_passwords SET item = ?, for_logins = ? WHERE profile = ? AND digest = ?",
+                arguments: [own.columns.item, own.columns.forLogins, profile, own.columns.digest]
             )
         }
     }

@@ -30,13 +30,14 @@ final class Link {
     /// The memory files that came with messages, in order.
     private var files: [Int32] = []
 
-    /// Connects and adds the socket to an epoll(7) descriptor; `nil` if the system's service is not running.
-    init?(path: Bytes, watch: Int32) {
+    /// Connects and adds the socket to an epoll(7) descriptor, under a number; `nil` if the system's service is not
+    /// running.
+    init?(path: Bytes, watch: Int32, number: UInt64 = 0) {
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         let folder = slash > 0 ? Bytes(path[0..<slash]) : Bytes("/")
         let opened = unsafe whorl_connect(folder.terminated, path.terminated)
         guard opened >= 0 else { return nil }
-        guard whorl_watch_set(watch, opened, 0, Int32(WHORL_READABLE), 0) == 0 else {
+        guard whorl_watch_set(watch, opened, 0, Int32(WHORL_READABLE), number) == 0 else {
             close(opened)
             return nil
         }
