@@ -47,9 +47,11 @@ let package = Package(
             dependencies: ["PromptWindows"] + service,
             swiftSettings: common
         ),
+        // The switches that whorl-settings shows and whorl-settings-helper, which is written in C, changes.
+        .systemLibrary(name: "CSwitches"),
         .executableTarget(
             name: "whorl-settings",
-            dependencies: ["PromptWindows"] + service,
+            dependencies: ["CSwitches", "PromptWindows"] + service,
             swiftSettings: common
         ),
         // The messages between the keyring's prompter and its dialog.

@@ -2,7 +2,9 @@
 """The prompt's window as a screen reader has it (AT-SPI).
 
 usage: access.py            prints each part of the window, from the outside in
-       access.py press NAME presses a button
+       access.py press NAME presses a button or a switch
+       access.py read prints the text in each part
+       access.py switch NAME prints whether a switch is on, and whether it can be changed
        access.py hear SECONDS prints what a screen reader is told in this time
 """
 
@@ -13,7 +15,7 @@ import sys
 import time
 
 PROGRAMS = ("whorl-prompt", "whorl-settings", "whorl-keyring-dialog")
-CONTAINERS = ("application", "dialog", "panel", "push button", "password text")
+CONTAINERS = ("application", "dialog", "panel", "push button")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,8 +62,24 @@ def texts():
     return [part for part in parts() if part.role not in CONTAINERS]
 
 
+def read():
+    """Returns the texts that any program of the session can read."""
+    return [json.loads(line) for line in ask("read")]
+
+
 def press(name):
-    assert ask("press", name) == ["pressed"], (name, names())
+    # GTK takes no second press of a button while it shows the first one.
+    for _ in range(5):
+        if ask("press", name) == ["pressed"]:
+            return
+        time.sleep(0.3)
+    raise AssertionError(f"{name} cannot be pressed: {names()}")
+
+
+def switch(name):
+    """Returns whether a switch is on, and whether it can be changed; None if it is not shown."""
+    found = ask("switch", name)
+    return tuple(json.loads(found[0])) if found else None
 
 
 class Listener:
@@ -109,11 +127,21 @@ def main(words):
         if program.get_name() not in PROGRAMS:
             continue
         for part in found(program):
+            if words[:1] == ["switch"]:
+                if part.get_role_name() == "check box" and part.get_name() == words[1]:
+                    states = part.get_state_set()
+                    print(json.dumps([states.contains(Atspi.StateType.CHECKED), states.contains(Atspi.StateType.SENSITIVE)]))
+                    return
+                continue
             if words[:1] == ["press"]:
-                if part.get_role_name() in ("push button", "toggle button") and part.get_name() == words[1]:
+                if part.get_role_name() in ("push button", "toggle button", "check box") and part.get_name() == words[1]:
                     Atspi.Action.do_action(part.get_action_iface(), 0)
                     print("pressed")
                     return
+                continue
+            if words[:1] == ["read"]:
+                if text := part.get_text_iface():
+                    print(json.dumps(Atspi.Text.get_text(text, 0, Atspi.Text.get_character_count(text))))
                 continue
             place = ()
             if part.get_component_iface():

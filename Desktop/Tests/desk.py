@@ -234,8 +234,8 @@ def end(process, seconds=60):
 class Settings:
     """whorl-settings, with its window."""
 
-    def __init__(self, screen, **variables):
-        self.process = subprocess.Popen([SETTINGS], env={**os.environ, **screen.variables(), **variables})
+    def __init__(self, screen, program=SETTINGS, **variables):
+        self.process = subprocess.Popen([program], env={**os.environ, **screen.variables(), **variables})
         until(lambda: "Fingerprints" in access.names() or variables and access.names(), "the settings")
 
     def close(self):

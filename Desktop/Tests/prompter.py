@@ -195,8 +195,8 @@ class Daemon:
         self.start(PASSWORD)
         self.store("first", "one")
 
-    def start(self, password=None):
-        words = ["gnome-keyring-daemon", "--foreground", "--components=secrets"] + (["--unlock"] if password else [])
+    def start(self, password=None, program="gnome-keyring-daemon"):
+        words = [program, "--foreground", "--components=secrets"] + (["--unlock"] if password else [])
         self.process = subprocess.Popen(
             words, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -229,6 +229,22 @@ class Daemon:
         """Starts a program that looks a secret up."""
         return self.tool("lookup", "name", name)
 
+    def create(self, label, password):
+        """Creates another keyring, and returns its path."""
+        _, session = call("org.freedesktop.secrets", SECRETS, "org.freedesktop.Secret.Service", "OpenSession",
+                          GLib.Variant("(sv)", ("plain", GLib.Variant("s", ""))))
+        properties = {"org.freedesktop.Secret.Collection.Label": GLib.Variant("s", label)}
+        return call("org.freedesktop.secrets", SECRETS, "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface", "CreateWithMasterPassword",
+                    GLib.Variant("(a{sv}(oayays))", (properties, (session, b"", password.encode(), "text/plain"))))[0]
+
+    def unlock(self, path):
+        """Has the daemon ask for a keyring's password."""
+        _, prompt = call("org.freedesktop.secrets", SECRETS, "org.freedesktop.Secret.Service", "Unlock", GLib.Variant("(ao)", ([path],)))
+        call("org.freedesktop.secrets", prompt, "org.freedesktop.Secret.Prompt", "Prompt", GLib.Variant("(s)", ("",)))
+
+    def delete(self, path):
+        call("org.freedesktop.secrets", path, "org.freedesktop.Secret.Collection", "Delete")
+
     def lock(self, path=LOGIN):
         call("org.freedesktop.secrets", SECRETS, "org.freedesktop.Secret.Service", "Lock", GLib.Variant("(ao)", ([path],)))
         assert self.is_locked(path)
@@ -244,6 +260,8 @@ class Keyring:
     def __init__(self, screen, *words, **variables):
         self.log = tempfile.TemporaryFile("w+")
         environment = {**os.environ, **screen.variables(), "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", **variables}
+        # As the unit does.
+        environment["G_SLICE"] = "always-malloc"
         self.process = subprocess.Popen([PROGRAM, *words], stderr=self.log, env=environment)
         until(lambda: "Showing" in self.said() or self.process.poll() is not None, "the prompter")
 
@@ -262,6 +280,11 @@ class Keyring:
                     memory.seek(start)
                     found += re.findall(pattern, memory.read(end - start))
         return found
+
+    def resident(self):
+        """Returns the resident memory in KiB."""
+        with open(f"/proc/{self.process.pid}/status") as lines:
+            return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
 
     def close(self):
         self.process.terminate()

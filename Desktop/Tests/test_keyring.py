@@ -2,7 +2,10 @@
 """The keyring on demand: unmodified programs, gnome-keyring, whorl-keyring, the real service and whorl-prompt."""
 
 import os
+import pathlib
+import shutil
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -133,7 +136,7 @@ class OnDemand(Desk):
         self.screen.window()
         self.service.lay("left", 3, asking=asking)
         shows("Passcode")
-        until(lambda: any("password" in part.role for part in access.parts()), "the field")
+        until(lambda: "Passcode" in [part.name for part in access.parts() if part.role == "panel"], "the field")
         self.screen.type(PASSCODE)
         self.screen.press("Return")
         self.ended(asking)
@@ -261,17 +264,37 @@ class OnDemand(Desk):
         until(lambda: collection in call("org.freedesktop.secrets", SECRETS, "org.freedesktop.DBus.Properties", "Get",
                                          GLib.Variant("(ss)", ("org.freedesktop.Secret.Service", "Collections")))[0], "the keyring")
         self.gone()
-        # Another keyring has another password, which is typed: of two that are locked, the first is not tried twice.
+        # Another keyring has another password, which is typed.
         self.open()
         self.daemon.lock(collection)
-        _, prompt = call(*service, "Unlock", GLib.Variant("(ao)", ([collection],)))
-        call("org.freedesktop.secrets", prompt, "org.freedesktop.Secret.Prompt", "Prompt", GLib.Variant("(s)", ("",)))
+        self.daemon.unlock(collection)
         self.dialogs.window()
         self.assertEqual(self.screen.windows(), [])
         self.dialogs.type("work's own")
         self.dialogs.press("Return")
         until(lambda: not self.daemon.is_locked(collection), "the other keyring")
-        call("org.freedesktop.secrets", collection, "org.freedesktop.Secret.Collection", "Delete")
+        self.daemon.delete(collection)
+
+    def test_other_locked_keyring_takes_no_touch_while_the_login_keyring_is_locked(self):
+        self.open()
+        # The last one's name is a word of the sentence about the login keyring.
+        others = [self.daemon.create(label, "its own") for label in ("work", "A & <b> \"c\"", "keyring")]
+        for path in (*others, LOGIN):
+            self.daemon.lock(path)
+        for path in others:
+            self.daemon.unlock(path)
+            self.dialogs.window()
+            shows("“")
+            self.assertEqual(self.screen.windows(), [])
+            self.dialogs.type("its own")
+            self.dialogs.press("Return")
+            until(lambda: not self.daemon.is_locked(path), path)
+            self.gone()
+            self.daemon.lock(path)
+        # A touch opens the login keyring, whichever others are locked.
+        self.open()
+        for path in others:
+            self.daemon.delete(path)
 
 
 class Strangers(Desk):
@@ -308,6 +331,53 @@ class Strangers(Desk):
             asker.close()
             self.gone()
         finally:
+            self.daemon.start()
+
+    def test_daemon_from_another_folder_gets_no_password(self):
+        self.daemon.stop()
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="daemon."))
+        self.addCleanup(shutil.rmtree, folder)
+        folder.chmod(0o755)
+        copy = shutil.copy2(shutil.which("gnome-keyring-daemon"), folder)
+        # It belongs to root, as the folder does.
+        self.assertEqual((os.stat(copy).st_uid, os.stat(copy).st_mode & 0o022), (0, 0))
+        self.daemon.start(program=copy)
+        try:
+            asking = self.daemon.look()
+            self.dialogs.window()
+            shows("Requested by: gnome-keyring-d")
+            self.assertEqual(self.screen.windows(), [])
+            self.dialogs.press("Escape")
+            asking.communicate(timeout=10)
+        finally:
+            self.daemon.stop()
+            self.daemon.start()
+
+    def test_password_does_not_follow_the_daemons_name(self):
+        """The daemon leaves while a touch is waited for, and a stranger gets its names."""
+        asker = self.asker()
+        names = ("org.freedesktop.secrets", "org.gnome.keyring")
+        # In the queue.
+        self.assertEqual([asker.take(name) for name in names], [2, 2])
+        try:
+            asking = self.daemon.look()
+            self.screen.window()
+            self.daemon.process.kill()
+            self.daemon.process.wait()
+            until(lambda: [owner(name) for name in names] == [asker.name] * 2, "the names' new owner")
+            self.gone()
+            # It asks at the place where the daemon did, while the touch may still be on its way.
+            self.assertIsNone(asker.begin())
+            self.assertIsNone(asker.perform(message="Unlock Login Keyring"))
+            self.dialogs.window()
+            self.assertEqual(self.screen.windows(), [])
+            self.dialogs.press("Escape")
+            until(lambda: len(asker.answers()) == 2, "the answer")
+            self.assertNotIn("secret", asker.answers()[1][2])
+            asking.kill()
+            asking.communicate()
+        finally:
+            asker.close()
             self.daemon.start()
 
     def test_stranger_cannot_use_the_prompts_of_others(self):
@@ -383,6 +453,26 @@ class Strangers(Desk):
         self.assertIsNone(asker.ask("PerformPrompt", "/prompt", "password", strange, Asker.KEY))
         self.dialogs.window()
         self.assertEqual(asker.perform(), "org.freedesktop.DBus.Error.Failed")
+
+    def test_large_calls_are_refused_and_their_memory_is_given_back(self):
+        asker, text = self.asker(), GLib.Variant("s", "x")
+        invalid = "org.freedesktop.DBus.Error.InvalidArgs"
+        asker.begin()
+        # The unknown properties, too, are part of the 64 KiB.
+        for size, expected in ((60_000, None), (70_000, invalid)):
+            asker.begin(f"/p{size}")
+            self.assertEqual(asker.ask("PerformPrompt", f"/p{size}", "password", {"other": GLib.Variant("s", "x" * size)}, Asker.KEY), expected)
+            asker.ask("StopPrompting", f"/p{size}")
+        for properties in ({f"p{number}": text for number in range(200_000)}, {"other": GLib.Variant("av", [text] * 500_000)}):
+            self.assertEqual(asker.ask("PerformPrompt", "/prompt", "password", properties, Asker.KEY), invalid)
+        self.assertIsNone(asker.perform(message="still here"))
+        shows("still here")
+        self.dialogs.press("Escape")
+        until(lambda: len(asker.answers()) == 2, "the answer")
+        asker.ask("StopPrompting", "/prompt")
+        # A prompt that has not begun.
+        self.assertEqual(asker.ask("PerformPrompt", "/prompt", "password", properties, Asker.KEY), "org.freedesktop.DBus.Error.Failed")
+        until(lambda: self.keyring.resident() < 40 << 10, "the end of the memory's use")
 
     def test_confirmation_is_answered_by_its_buttons(self):
         asker = self.asker()

@@ -190,6 +190,9 @@ class Prompts(unittest.TestCase):
             self.open_passcode()
             for typed, good in (("wrong one", False), (PASSCODE, True)):
                 self.screen.type(typed)
+                time.sleep(0.3)
+                said = access.read()
+                self.assertTrue("unlock the vault" in said and not any(typed in text for text in said), said)
                 self.screen.press("Return")
                 if not good:
                     until(lambda: any("Wrong passcode" in name for _, name in tree()), "the verdict")
@@ -202,7 +205,7 @@ class Prompts(unittest.TestCase):
     def open_passcode(self):
         """Presses the button for the passcode, by the keyboard: two after the one that has the focus."""
         self.screen.press("Tab", "Tab", "space")
-        until(lambda: any("password" in role for role, _ in tree()), "the field")
+        until(lambda: ("panel", "Passcode") in tree(), "the field")
 
     def test_text_of_a_program_is_plain_bounded_and_shown_in_320_pixels(self):
         reason = "<b>pay</b> \u202egnp.exe\u202c " + "é" * 10_000
@@ -355,10 +358,15 @@ if __name__ == "__main__":
         measure.measure()
         measure_keyring.measure()
     else:
+        from test_asker import Packages
         from test_keyring import Names, OnDemand, ScreenAndSleep, Strangers, WithoutPassword
+        from test_keyring_clients import Clients
         from test_keyring_dialog import AnswersOnWayland, AnswersOnX11, DialogLooks
         from test_rest import *
         from test_screens import *
-        from test_settings import Fingers, FingersOnWayland, Keyboard, Looks, OtherPages, Passcode, WithoutService
+        from test_settings_helper import Commands, Policy, Surroundings
+        from test_settings import (
+            Apps, Fingers, FingersOnWayland, Keyboard, KeyringOnDemand, Looks, OtherPages, Passcode, SSHAgent, UseItFor, WithoutService,
+        )
 
         unittest.main(verbosity=2, warnings="ignore")

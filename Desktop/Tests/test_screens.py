@@ -215,7 +215,7 @@ class WaylandKeyboard(unittest.TestCase):
         self.assertEqual(end(setting)[0], 0)
         asking = self.ask("--policy", "device-owner")
         self.screen.press("Tab", "Tab", "space")
-        until(lambda: any("password" in part.role for part in access.parts()), "the field")
+        until(lambda: "Passcode" in [part.name for part in access.parts() if part.role == "panel"], "the field")
         for typed in ("wrong one", "2468 hunter"):
             self.screen.type(typed)
             self.screen.press("Return")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The settings window, on a real screen with the real service."""
 
+import base64
 import os
 import pathlib
 import shutil
@@ -8,8 +9,11 @@ import tempfile
 import unittest
 
 import access
-from access import names, press
+from access import names, press, switch
 from desk import Agent, Screen, Service, Settings, WaylandScreen, end, until, whorl
+from installed import Computer
+from prompter import PASSWORD, Daemon, loop
+from whorl_client import call
 from picture import Picture, luminance
 from test_screens import CONTRAST, KINDS
 
@@ -19,11 +23,22 @@ READ = ("label", "heading", "status bar", "image")
 
 
 def shows(text):
-    until(lambda: any(text in name for name in names()), text)
+    try:
+        until(lambda: any(text in name for name in names()), text)
+    except AssertionError as error:
+        raise AssertionError(f"{error}, but {names()}") from None
 
 
 def hides(text):
     until(lambda: not any(text in name for name in names()), f"the end of {text}")
+
+
+def becomes(name, isOn, canChange=True):
+    """Waits until a switch is on or off, and can be changed or not."""
+    try:
+        until(lambda: switch(name) == (isOn, canChange), f"{name}: {isOn}, {canChange}")
+    except AssertionError as error:
+        raise AssertionError(f"{error}, but {switch(name)} and {names()}") from None
 
 
 class Window(unittest.TestCase):
@@ -34,9 +49,12 @@ class Window(unittest.TestCase):
         self.addCleanup(self.screen.close)
         self.addCleanup(self.service.close)
         self.enroll("right-index-finger", "right")
-        self.settings = Settings(self.screen)
+        self.settings = self.open()
         self.addCleanup(self.settings.close)
         shows("Right index finger")
+
+    def open(self):
+        return Settings(self.screen)
 
     def make_screen(self):
         return Screen("whorl-settings")
@@ -135,6 +153,10 @@ class Fingers(Window):
         shows("Rename…: the good hand")
         fingers = end(whorl("fingers"))[1]["result"]["fingers"]
         self.assertEqual([finger.get("label") for finger in fingers], ["the good hand"])
+        press("Delete…: the good hand")
+        shows("Right index finger. Enrolled on")
+        press("Cancel")
+        hides("Right index finger. Enrolled on")
         press("Rename…: the good hand")
         shows("Rename “the good hand”")
         self.screen.press("ctrl+a", "BackSpace")
@@ -187,6 +209,8 @@ class Passcode(Window):
         press("Set Passcode…")
         shows("Set a passcode")
         self.screen.type("123")
+        said = access.read()
+        self.assertTrue("Set a passcode" in said and "123" not in said, said)
         self.screen.press("Return")
         self.screen.type("123")
         self.screen.press("Return")
@@ -251,20 +275,23 @@ class OtherPages(Window):
     def test_keyring_is_turned_on_and_off_with_a_touch(self):
         press("Use It For")
         shows("A login by touch does not unlock the keyring.")
-        shows("sudo whorl pam add sudo")
-        press("Turn On: Keyring")
+        becomes("Keyring at login", False)
+        press("Keyring at login")
         shows("Unlocks your keyring when you log in by touch.")
         press("Cancel")
         hides("Unlocks your keyring when you log in by touch.")
+        becomes("Keyring at login", False)
         self.assertEqual(end(whorl("keyring"))[1]["result"]["keyring"], "off")
-        press("Turn On: Keyring")
+        press("Keyring at login")
         shows("Unlocks your keyring when you log in by touch.")
         self.service.lay("right")
         shows("Log in with your password once.")
-        press("Turn Off: Keyring")
+        becomes("Keyring at login", True)
+        press("Keyring at login")
         shows("Stops unlocking your keyring when you log in by touch.")
         self.service.lay("right")
         shows("A login by touch does not unlock the keyring.")
+        becomes("Keyring at login", False)
 
     def test_lockout_is_ended_with_the_passcode(self):
         self.set_passcode()
@@ -281,6 +308,380 @@ class OtherPages(Window):
         shows("Fingers are not locked out.")
 
 
+class Apps(Window):
+    def test_program_is_denied_and_allowed_again_with_a_touch(self):
+        asking = whorl("evaluate", "--reason", "unlock the vault", "--policy", "biometrics")
+        self.service.lay("right", asking=asking)
+        self.assertEqual(end(asking)[0], 0)
+        press("Apps")
+        shows("“whorl”")
+        shows("Matched: right index finger.")
+        press("Deny: “whorl”")
+        until(lambda: "Cancel" in names(), "the prompt")
+        press("Cancel")
+        until(lambda: "Cancel" not in names(), "the prompt's end")
+        self.assertTrue(self.is_allowed("whorl"))
+        press("Deny: “whorl”")
+        self.service.lay("right")
+        shows("Allow: “whorl”")
+        shows("Fingerprints are disabled for this program.")
+        self.assertFalse(self.is_allowed("whorl"))
+        status, answer = end(whorl("evaluate", "--reason", "try it", "--policy", "biometrics"))
+        self.assertEqual(answer["error"]["code"], "biometryOptedOut", (status, answer))
+        press("Allow: “whorl”")
+        self.service.lay("right")
+        shows("Deny: “whorl”")
+        shows("Fingerprints are enabled for this program.")
+        self.assertTrue(self.is_allowed("whorl"))
+
+    def test_last_result_of_each_program_is_shown(self):
+        asking = whorl("evaluate", "--reason", "unlock the vault", "--policy", "biometrics")
+        self.service.lay("left", 3, asking=asking)
+        self.assertNotEqual(end(asking)[0], 0)
+        press("Which Finger Is This?")
+        shows("test a finger")
+        self.service.lay("right")
+        shows("Matched: right index finger.")
+        press("Apps")
+        shows("“whorl”")
+        shows("The finger did not match.")
+        # The settings themselves cannot be denied here.
+        self.assertFalse(any("io.whorl.settings" in name for name in names()))
+
+    def test_item_is_deleted_only_after_confirmation_and_a_touch(self):
+        for name in ("wifi", "bank"):
+            self.assertEqual(end(whorl("secret", "add", name, "--access", "biometry-any", secret=b"x"))[0], 0)
+        press("Apps")
+        shows("wifi")
+        shows("Secret, created on ")
+        for answer in ("dialog", "prompt"):
+            press("Delete…: wifi")
+            shows("Programs that need it stop working. This cannot be undone.")
+            if answer == "prompt":
+                press("Delete")
+                hides("This cannot be undone.")
+                until(lambda: "Cancel" in names(), "the prompt")
+            press("Cancel")
+            until(lambda: "Cancel" not in names(), "its end")
+            self.assertEqual(self.secrets(), ["bank", "wifi"])
+        press("Delete…: wifi")
+        shows("This cannot be undone.")
+        press("Delete")
+        self.service.lay("right")
+        shows("Item deleted.")
+        hides("wifi")
+        self.assertEqual(self.secrets(), ["bank"])
+
+    def test_items_of_all_programs_are_shown_after_a_touch_and_deleted(self):
+        self.store("org.example.mail", "imap")
+        self.store("org.example.bank", "pin")
+        press("Apps")
+        press("Show Items of All Programs…")
+        until(lambda: "Cancel" in names(), "the prompt")
+        self.assertNotIn("imap, anna", names())
+        press("Cancel")
+        until(lambda: "Cancel" not in names(), "the prompt's end")
+        self.assertNotIn("imap, anna", names())
+        press("Show Items of All Programs…")
+        self.service.lay("right")
+        shows("imap, anna")
+        shows("Password of “org.example.mail”")
+        shows("pin, anna")
+        press("Delete…: imap, anna")
+        shows("Programs that need it stop working. This cannot be undone.")
+        press("Delete")
+        shows("Item deleted.")
+        hides("imap, anna")
+        shows("pin, anna")
+        # The list is shown again only after another touch.
+        press("History")
+        press("Apps")
+        hides("pin, anna")
+        press("Show Items of All Programs…")
+        self.service.lay("right")
+        shows("pin, anna")
+        self.assertNotIn("imap, anna", names())
+
+    def store(self, group, service):
+        """Stores a password in the keychain, as a program does."""
+        record = {
+            "itemClass": "genp", "accessGroup": group, "accessible": "ak", "flags": 0, "isSynchronizable": False, "hasValue": True,
+            "attributes": {
+                name: base64.b64encode(b"\x01" + value.encode()).decode() for name, value in (("svce", service), ("acct", "anna"))
+            },
+        }
+        row = {"record": record, "kind": "value", "start": 0, "count": 6}
+        parameters = {"groups": [group], "new": [row], "replacing": []}
+        self.assertEqual(call("io.whorl.Keychain.Add", parameters, secrets=[b"secret"])["outcome"], "stored")
+
+    def is_allowed(self, program):
+        return end(whorl("biometry", "status", "--application", program))[1]["result"]["allowed"]
+
+    def secrets(self):
+        return sorted(secret["name"] for secret in end(whorl("secret", "list"))[1]["result"]["secrets"])
+
+
+class UseItFor(Window):
+    """The switches for all users, as the installed settings show them to an administrator."""
+
+    def setUp(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        self.computer = Computer(folder)
+        self.addCleanup(self.computer.close)
+        super().setUp()
+        press("Use It For")
+        becomes("sudo", False)
+
+    def open(self):
+        return Settings(self.screen, self.computer.program, PATH=f"{self.computer.folder}/path:{os.environ['PATH']}")
+
+    def test_each_service_is_turned_on_and_off(self):
+        for title, kind, service in (
+            ("sudo", "sudo", "sudo"), ("Login and screen lock (GNOME)", "login", "gdm-password"),
+            ("Administrator prompts", "administrator", "polkit-1"),
+        ):
+            becomes(title, False)
+            press(title)
+            shows("Turned on. Try it before you log out.")
+            becomes(title, True)
+            self.assertTrue(self.computer.accepts(service), service)
+            press(title)
+            shows("Turned off.")
+            becomes(title, False)
+            self.assertFalse(self.computer.accepts(service), service)
+            self.assertEqual(self.computer.requests()[-2:], [f"{kind} on {service}", f"{kind} off {service}"])
+
+    def test_only_services_of_this_computer_are_shown(self):
+        self.assertIsNone(switch("Login (sddm)"))
+        self.assertIsNone(switch("Screen lock (swaylock)"))
+        self.assertIsNone(switch("Screen lock (KDE)"))
+
+    def test_switch_goes_back_if_permission_is_refused(self):
+        for answer, text in ((126, None), (127, "No administrator could be asked for permission.")):
+            self.computer.answer.write_text(str(answer))
+            press("sudo")
+            until(lambda: len(self.computer.requests()) == (1 if answer == 126 else 2), "the request")
+            if text:
+                shows(text)
+            becomes("sudo", False)
+            self.assertFalse(self.computer.accepts("sudo"))
+        # Nor is it believed: what the files say is shown.
+        self.computer.answer.write_text("0")
+        press("sudo")
+        shows("Nothing was changed. To see why, run: sudo whorl pam add sudo")
+        becomes("sudo", False)
+
+    def test_switch_shows_why_whorl_refuses(self):
+        # After the page was read.
+        (self.computer.pam / "sudo").write_text("@include common-auth\nauth required pam_exec.so /bin/false\n")
+        press("sudo")
+        shows("A touch would skip the lines that follow the password's line in sudo's file.")
+        becomes("sudo", False, False)
+
+    def test_file_that_cannot_be_changed_grays_out_its_switch(self):
+        becomes("Login and screen lock (LightDM)", False, False)
+        shows("Its PAM file cannot be changed automatically. For the reason, run:\nwhorl pam add lightdm --dry-run")
+
+    def test_rules_of_the_administrator_gray_out_a_switch(self):
+        self.computer.forbidden.write_text("io.whorl.settings.sudo\nio.whorl.settings.all\n")
+        press("Fingers")
+        press("Use It For")
+        becomes("sudo", False, False)
+        becomes("All programs", False, False)
+        shows("Your administrator does not allow changing this.")
+        becomes("Administrator prompts", False)
+
+    def test_without_pkexec_the_command_is_shown(self):
+        (self.computer.folder / "usr/libexec/whorl/whorl-settings-helper").unlink()
+        self.settings.close()
+        self.settings = self.open()
+        press("Use It For")
+        becomes("sudo", False, False)
+        shows("An administrator can change this in a terminal:\nsudo whorl pam add sudo")
+        shows("sudo pam-auth-update --enable whorl")
+
+    def test_one_switch_turns_on_all_programs(self):
+        becomes("All programs", False)
+        press("All programs")
+        shows("Turned on. Try it before you log out.")
+        becomes("All programs", True)
+        self.assertTrue(self.computer.accepts("common-auth"))
+        for title in ("sudo", "Administrator prompts", "Login and screen lock (GNOME)"):
+            becomes(title, True, False)
+        shows("On through the system profile.")
+        press("All programs")
+        shows("Turned off.")
+        becomes("All programs", False)
+        becomes("sudo", False)
+        self.assertFalse(self.computer.accepts("common-auth"))
+        self.assertEqual(self.computer.requests(), ["all on", "all off"])
+
+    def test_files_edited_by_hand_are_not_changed(self):
+        file = self.computer.pam / "common-auth"
+        text = file.read_text().replace("pam_unix.so", "pam_unix.so nodelay  ").replace("# here", "# edited\n# here")
+        file.write_text("auth optional pam_echo.so\n" + text.replace("pam-auth-update", "no tool"))
+        press("All programs")
+        shows("Nothing was changed. To see why, run: sudo pam-auth-update --enable whorl")
+        becomes("All programs", False)
+
+    def test_keyring_at_login_waits_for_the_administrator(self):
+        becomes("Keyrings at login, for all users", False)
+        becomes("Keyring at login", False, False)
+        shows("First, turn on “Keyrings at login, for all users”.")
+        press("Keyrings at login, for all users")
+        shows("Turned on. Try it before you log out.")
+        becomes("Keyrings at login, for all users", True)
+        self.assertTrue(self.computer.accepts("common-session"))
+        becomes("Keyring at login", False)
+        press("Keyring at login")
+        self.service.lay("right")
+        becomes("Keyring at login", True)
+        # The user can turn off the own switch in any case.
+        press("Keyrings at login, for all users")
+        shows("Turned off.")
+        becomes("Keyrings at login, for all users", False)
+        becomes("Keyring at login", True)
+        self.assertEqual(self.computer.requests(), ["keyring on", "keyring off"])
+
+    def test_keys_alone_move_a_switch_which_keeps_the_focus(self):
+        becomes("Keyring at login", False, False)
+        # From the first page's button, over the others, to the first switch that can be changed.
+        self.screen.press(*["Tab"] * 6, "space")
+        shows("Turned on. Try it before you log out.")
+        self.assertEqual(self.computer.requests(), ["all on"])
+        self.screen.press("space")
+        shows("Turned off.")
+        self.assertEqual(self.computer.requests(), ["all on", "all off"])
+
+
+class SSHAgent(Window):
+    """The switch of the user's SSH agent, where it is installed."""
+
+    def setUp(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        self.computer = Computer(folder)
+        self.addCleanup(self.computer.close)
+        self.agent = self.computer.folder / "agent"
+        self.agent.write_text("disabled\n")
+        super().setUp()
+        press("Use It For")
+
+    def open(self):
+        return Settings(self.screen, self.computer.program, PATH=f"{self.computer.folder}/path:{os.environ['PATH']}")
+
+    def test_agent_is_enabled_and_disabled(self):
+        becomes("SSH and git", False)
+        shows("Keys in the TPM sign for ssh and git after a touch.")
+        press("SSH and git")
+        shows("To create a key, run:\nwhorl ssh create NAME")
+        becomes("SSH and git", True)
+        self.assertEqual(self.agent.read_text(), "enabled\n")
+        press("SSH and git")
+        hides("To create a key, run:")
+        becomes("SSH and git", False)
+        self.assertEqual(self.agent.read_text(), "disabled\n")
+
+    def test_switch_goes_back_if_the_agent_cannot_be_enabled(self):
+        # The real command: no service manager of a user runs here.
+        (self.computer.folder / "stuck").touch()
+        press("SSH and git")
+        shows("The user's service manager does not start the SSH agent.")
+        becomes("SSH and git", False)
+
+    def test_switch_is_hidden_without_the_agent(self):
+        becomes("SSH and git", False)
+        self.agent.unlink()
+        press("Apps")
+        press("Use It For")
+        hides("SSH and git")
+
+
+class KeyringOnDemand(Window):
+    """The switch that gives a real gnome-keyring its own password, with the session's agent for the touch."""
+
+    def setUp(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        self.computer = Computer(folder)
+        self.addCleanup(self.computer.close)
+        loop()
+        self.daemon = Daemon()
+        self.addCleanup(self.daemon.close)
+        super().setUp()
+
+    def open(self):
+        return Settings(self.screen, self.computer.program, **{**self.daemon.environment, "WHORL_SERVICE": "system"})
+
+    def status(self):
+        return end(whorl("keyring"))[1]["result"]["keyring"]
+
+    def turn(self, *passwords):
+        press("Keyring on demand")
+        shows("Login password")
+        for password in passwords:
+            self.screen.type(password)
+            self.screen.press("Return")
+
+    def test_passcode_is_needed_first(self):
+        press("Use It For")
+        becomes("Keyring on demand", False, False)
+        shows("First, set a passcode.")
+
+    def test_keyring_is_turned_on_and_off_with_the_login_password_and_a_touch(self):
+        self.set_passcode()
+        agent = Agent(self.screen, self.service)
+        self.addCleanup(agent.close)
+        press("Use It For")
+        becomes("Keyring on demand", False)
+        self.turn()
+        press("Cancel")
+        hides("Login password")
+        becomes("Keyring on demand", False)
+        self.turn("not it")
+        shows("The keyring has another password.")
+        becomes("Keyring on demand", False)
+        self.assertEqual(self.status(), "off")
+        self.turn(PASSWORD)
+        shows("Lets a finger or your passcode unlock your keyring at any time.")
+        commands = [pathlib.Path(f"/proc/{name}/cmdline").read_bytes() for name in os.listdir("/proc") if name.isdigit()]
+        running = [command for command in commands if b"--login-password-fd" in command]
+        self.assertTrue(running and not any(PASSWORD.encode() in command for command in running), running)
+        self.service.lay("right")
+        shows("Turned on.")
+        becomes("Keyring on demand", True)
+        becomes("Keyring at login", True, False)
+        shows("Included in “Keyring on demand”.")
+        self.assertEqual(self.status(), "ownPassword")
+        self.turn(PASSWORD, PASSWORD + "x")
+        shows("The passwords do not match.")
+        self.screen.press("Escape")
+        hides("Login password")
+        self.assertEqual(self.status(), "ownPassword")
+        self.turn(PASSWORD, PASSWORD)
+        self.service.lay("right")
+        shows("Turned off.")
+        becomes("Keyring on demand", False)
+        self.assertEqual(self.status(), "off")
+
+    def test_without_an_agent_the_settings_show_the_prompt(self):
+        self.set_passcode()
+        press("Use It For")
+        becomes("Keyring on demand", False)
+        self.turn(PASSWORD)
+        shows("Lets a finger or your passcode unlock your keyring at any time.")
+        press("Cancel")
+        hides("Lets a finger or your passcode unlock your keyring at any time.")
+        becomes("Keyring on demand", False)
+        self.assertEqual(self.status(), "off")
+        self.turn(PASSWORD)
+        shows("Lets a finger or your passcode unlock your keyring at any time.")
+        self.service.lay("right")
+        shows("Turned on.")
+        self.assertEqual(self.status(), "ownPassword")
+
+
 class FingersOnWayland(Fingers):
     """The window in a session of Wayland, by a screen reader."""
 
@@ -291,6 +692,7 @@ class FingersOnWayland(Fingers):
 
     # These need a keyboard.
     test_finger_is_added_with_a_name_after_a_touch = None
+    test_finger_is_renamed_without_a_touch_and_gets_its_own_name_again = None
     # An agent is found by its window on X11.
     test_agent_of_the_session_shows_the_prompts = None
 
@@ -300,7 +702,7 @@ class WithoutService(unittest.TestCase):
         screen = Screen("whorl-settings")
         self.addCleanup(screen.close)
         self.addCleanup(Settings(screen).close)
-        for page in ("Fingers", "Passcode", "Use It For", "History", "Reader and TPM"):
+        for page in ("Fingers", "Passcode", "Use It For", "Apps", "History", "Reader and TPM"):
             press(page)
             shows("The service whorld does not respond")
 
@@ -309,15 +711,17 @@ class Keyboard(Window):
     def test_keys_alone_reach_each_page_and_close_dialogs(self):
         # The switcher's buttons come first.
         for text in (
-            "No passcode is set.", "A login by touch does not unlock the keyring.", "Enrolled.", "The service is running.",
+            "No passcode is set.", "A login by touch does not unlock the keyring.",
+            "No program has asked for anything yet.", "Enrolled.",
+            "The service is running.",
         ):
             self.screen.press("Tab", "space")
             shows(text)
-        self.screen.press("shift+Tab", "shift+Tab", "shift+Tab", "shift+Tab", "space")
+        self.screen.press(*["shift+Tab"] * 5, "space")
         shows("Delete…: Right index finger")
 
     def test_keys_alone_test_and_delete_a_finger(self):
-        self.screen.press("Tab", "Tab", "Tab", "Tab", "Tab", "space")
+        self.screen.press(*["Tab"] * 6, "space")
         shows("test a finger")
         self.screen.press("Escape")
         hides("test a finger")
@@ -343,7 +747,7 @@ class Looks(unittest.TestCase):
     """Each page in each style, language and scale: nothing is cut off or overlaps, and each text can be read."""
 
     # The titles of the pages' buttons come first.
-    PAGES = 5
+    PAGES = 6
 
     @classmethod
     def setUpClass(cls):
@@ -356,6 +760,15 @@ class Looks(unittest.TestCase):
         setting = whorl("passcode", "set", "--passcode-fd", "0", secret=PASSCODE.encode() + b"\n")
         cls.service.lay("right", asking=setting)
         assert end(setting)[0] == 0
+        asking = whorl("evaluate", "--reason", "unlock the vault", "--policy", "biometrics")
+        cls.service.lay("right", asking=asking)
+        assert end(asking)[0] == 0
+        assert end(whorl("secret", "add", "wifi", "--access", "biometry-any", secret=b"x"))[0] == 0
+        # With all switches.
+        folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, folder)
+        cls.computer = Computer(folder)
+        cls.addClassCleanup(cls.computer.close)
         cls.folder = pathlib.Path(os.environ.get("WHORL_PICTURES") or cls.service.folder / "pictures")
         cls.folder.mkdir(exist_ok=True, parents=True)
         # As in test_screens.py, locales of these names with the data of C.UTF-8.
@@ -373,7 +786,8 @@ class Looks(unittest.TestCase):
                 self.looks_right(kind)
 
     def looks_right(self, kind):
-        settings = Settings(self.screen, LOCPATH=str(self.locales), **KINDS[kind])
+        path = f"{self.computer.folder}/path:{os.environ['PATH']}"
+        settings = Settings(self.screen, self.computer.program, PATH=path, LOCPATH=str(self.locales), **KINDS[kind])
         try:
             until(lambda: "The good hand" in names(), "the finger")
             buttons = self.buttons()
@@ -404,6 +818,8 @@ class Looks(unittest.TestCase):
 
     def page_looks_right(self, kind, number):
         until(lambda: len([part for part in access.texts() if part.name.strip()]) > self.PAGES, "the page")
+        # Their states are read one after the other.
+        until(lambda: number != 2 or any(part.role == "check box" for part in access.parts()), "the switches")
         steady = self.at_rest()
         frame = next(part for part in steady if part.role == "frame")
         path = self.folder / f"settings-{kind}-{number}.png"

@@ -43,6 +43,10 @@ static inline void whorl_set_accessible_label(GtkWidget *widget, const char *lab
     gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
 }
 
+static inline void whorl_set_accessible_description(GtkWidget *widget, const char *text) {
+    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
+}
+
 // Without an explicit role, GTK 4.8 reports a role only for the first window of the process.
 static inline GtkWidget *whorl_window_with_role(GtkAccessibleRole role) {
     return GTK_WIDGET(g_object_new(GTK_TYPE_WINDOW, "accessible-role", role, NULL));
@@ -50,6 +54,18 @@ static inline GtkWidget *whorl_window_with_role(GtkAccessibleRole role) {
 
 static inline GtkWidget *whorl_label_with_role(GtkAccessibleRole role) {
     return GTK_WIDGET(g_object_new(GTK_TYPE_LABEL, "accessible-role", role, NULL));
+}
+
+// A box that looks like an entry.
+static inline GtkWidget *whorl_frame_of_password(void) {
+    GtkWidget *frame = GTK_WIDGET(g_object_new(GTK_TYPE_BOX, "css-name", "entry", "accessible-role", GTK_ACCESSIBLE_ROLE_GROUP, NULL));
+    gtk_widget_add_css_class(frame, "password");
+    return frame;
+}
+
+// An image that screen readers skip.
+static inline GtkWidget *whorl_image_without_role(void) {
+    return GTK_WIDGET(g_object_new(GTK_TYPE_IMAGE, "accessible-role", GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL));
 }
 
 static inline GtkWidget *whorl_drawing_with_role(GtkAccessibleRole role) {

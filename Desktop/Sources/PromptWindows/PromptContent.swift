@@ -7,6 +7,8 @@ import WhorlSupport
 /// The content of a prompt's window, as a value to which the service's updates are applied.
 struct PromptContent: Sendable {
     let prompt: Prompt
+    /// The desktop file of the requesting program; `nil` for a program that is known only by its own claim.
+    let entry: AskerEntry?
     /// The number of the program's prompts in the last minute.
     let count: Int
     private(set) var status: String
@@ -30,6 +32,7 @@ struct PromptContent: Sendable {
     init(_ prompt: Prompt, count: Int) {
         self.prompt = prompt
         self.count = count
+        entry = prompt.asker?.confinedAs.flatMap(AskerEntry.init(confinedAs:))
         status =
             prompt.parts == .passcode
             ? translated("Enter the passcode.") : translated("Preparing the reader…")
@@ -51,8 +54,12 @@ struct PromptContent: Sendable {
         isEnrollment = true
     }
 
-    /// The requesting program: the id of a confined program or the program's own name, each marked as such.
-    var asker: String { DisplayText.clean(prompt.title, limit: 200) }
+    /// The requesting program: the name of its package, the id of a confined program, or the program's own name.
+    var asker: String { entry?.name ?? identity }
+    /// The id of a confined program whose package has a name; empty for other programs.
+    var askerID: String { entry == nil ? "" : identity }
+    /// The id of a confined program or the program's own name, each marked as such.
+    private var identity: String { DisplayText.clean(prompt.title, limit: 200) }
     var reason: String { DisplayText.clean(prompt.reason, limit: 200) }
     /// The purpose of the touch or passcode, as reported by the service.
     var purpose: String { DisplayText.clean(prompt.purposeLine, limit: 200) }

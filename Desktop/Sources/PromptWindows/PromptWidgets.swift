@@ -18,7 +18,9 @@ struct PromptWidgets {
     private static let margin: Int32 = 24
 
     private let window: Widget
+    private let icon: Widget = whorl_image_without_role()
     private let asker = label(GTK_ACCESSIBLE_ROLE_LABEL, "title-4", characters: 20)
+    private let askerID = label(GTK_ACCESSIBLE_ROLE_LABEL)
     private let reason = label(GTK_ACCESSIBLE_ROLE_LABEL)
     private let purpose = label(GTK_ACCESSIBLE_ROLE_LABEL)
     private let warning = label(GTK_ACCESSIBLE_ROLE_LABEL, "warning")
@@ -26,7 +28,7 @@ struct PromptWidgets {
     // GTK 4.8 has no function to announce text. Screen readers read changes of these roles automatically.
     private let status = label(GTK_ACCESSIBLE_ROLE_STATUS)
     private let hint = label(GTK_ACCESSIBLE_ROLE_ALERT)
-    private let passcode: Widget = gtk_password_entry_new()
+    private let passcode = PasswordField()
     private let fallback: Widget = button()
     private let cancel: Widget = button()
     private let refuse: Widget = button()
@@ -35,7 +37,9 @@ struct PromptWidgets {
         window = whorl_window_with_role(GTK_ACCESSIBLE_ROLE_DIALOG)
         let box: Widget = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12)
         for widget in [
-            asker, reason, purpose, warning, drawing, status, hint, passcode, fallback, cancel, refuse,
+            icon, asker, askerID, reason, purpose, warning, drawing, status, hint, passcode.frame, fallback,
+            cancel,
+            refuse,
         ] {
             gtk_box_append(box.of(GtkBox.self), widget)
         }
@@ -48,8 +52,7 @@ struct PromptWidgets {
         gtk_window_set_resizable(frame, 0)
         gtk_widget_set_size_request(window, Self.width, -1)
         gtk_window_set_child(frame, box)
-        gtk_password_entry_set_show_peek_icon(OpaquePointer(passcode), 1)
-        whorl_set_accessible_label(passcode, translated("Passcode"))
+        passcode.name(translated("Passcode"))
         connect()
     }
 
@@ -57,8 +60,8 @@ struct PromptWidgets {
         on(cancel, "clicked") { $0.cancel() }
         on(fallback, "clicked") { $0.fallback() }
         on(refuse, "clicked") { $0.refuse() }
-        on(passcode, "activate") { $0.submit() }
-        on(passcode, "changed") { $0.typed() }
+        on(passcode.text, "activate") { $0.submit() }
+        on(passcode.text, "changed") { $0.typed() }
         let closing: @convention(c) (Widget?, gpointer?) -> gboolean = { _, _ in
             MainActor.assumeIsolated { PromptWindow.shown?.cancel() }
             return 1  // The window goes when the service has been told.
@@ -91,7 +94,9 @@ struct PromptWidgets {
 
     /// Shows the content.
     func show(_ content: PromptContent) {
+        show(content.entry)
         set(asker, content.asker)
+        set(askerID, content.askerID)
         set(reason, content.reason)
         set(purpose, content.purpose)
         set(warning, content.warning)
@@ -105,8 +110,8 @@ struct PromptWidgets {
             drawing,
             translated("Fingerprint, %1$@ percent", with: String(Int(content.filled * 100)))
         )
-        gtk_widget_set_visible(passcode, content.showsPasscode ? 1 : 0)
-        gtk_widget_set_sensitive(passcode, content.takesPasscode ? 1 : 0)
+        gtk_widget_set_visible(passcode.frame, content.showsPasscode ? 1 : 0)
+        gtk_widget_set_sensitive(passcode.frame, content.takesPasscode ? 1 : 0)
         gtk_widget_set_visible(fallback, content.fallbackTitle == nil ? 0 : 1)
         title(fallback, content.fallbackTitle ?? "")
         title(cancel, content.cancelTitle)
@@ -115,28 +120,43 @@ struct PromptWidgets {
         gtk_widget_set_visible(refuse, content.isOver || content.count < 2 ? 0 : 1)
     }
 
+    /// Shows the icon of a program's package, or the same icon for all others.
+    private func show(_ entry: AskerEntry?) {
+        let image = OpaquePointer(icon)
+        gtk_image_set_from_icon_name(image, "application-x-executable-symbolic")
+        gtk_image_set_pixel_size(image, 32)
+        guard let picture = entry?.icon, let bytes = g_bytes_new(picture, gsize(picture.count)) else {
+            return
+        }
+        defer { g_bytes_unref(bytes) }
+        guard let texture = gdk_texture_new_from_bytes(bytes, nil) else { return }
+        defer { g_object_unref(UnsafeMutableRawPointer(texture)) }
+        gtk_image_set_from_paintable(image, texture)
+        gtk_image_set_pixel_size(image, 64)
+    }
+
     /// Shows the window, with the focus on a widget where Enter does no harm.
     func present(over parent: Widget?, focusesPasscode: Bool) {
         if let parent {
             gtk_window_set_transient_for(window.of(GtkWindow.self), parent.of(GtkWindow.self))
             gtk_window_set_modal(window.of(GtkWindow.self), 1)
         }
-        _ = gtk_widget_grab_focus(focusesPasscode ? passcode : cancel)
+        _ = gtk_widget_grab_focus(focusesPasscode ? passcode.text : cancel)
         gtk_window_present(window.of(GtkWindow.self))
     }
 
     func shake() { Shake.begin(drawing) }
 
-    func focusPasscode() { _ = gtk_widget_grab_focus(passcode) }
+    func focusPasscode() { passcode.focus() }
 
     func destroy() {
         clearPasscode()
         gtk_window_destroy(window.of(GtkWindow.self))
     }
 
-    func takePasscode() -> SecretBytes? { passcode.takePasscode() }
+    func takePasscode() -> SecretBytes? { passcode.text.takePasscode() }
 
-    private func clearPasscode() { gtk_editable_set_text(OpaquePointer(passcode), "") }
+    private func clearPasscode() { passcode.clear() }
 
     private func set(_ label: Widget, _ text: String) {
         gtk_widget_set_visible(label, text.isEmpty ? 0 : 1)

@@ -17,8 +17,8 @@ struct KeyringWidgets {
     private static let width: Int32 = 360
     private static let margin: Int32 = 24
 
-    let password: Widget = gtk_password_entry_new()
-    let repetition: Widget = gtk_password_entry_new()
+    let password = PasswordField()
+    let repetition = PasswordField()
     let proceed: Widget
     let cancel: Widget
     private let window: Widget = whorl_window_with_role(GTK_ACCESSIBLE_ROLE_DIALOG)
@@ -97,21 +97,21 @@ struct KeyringWidgets {
 
     /// Shows the window, with the focus on a widget where a stray Enter does no harm.
     func present() {
-        _ = gtk_widget_grab_focus(kind == .confirmation ? cancel : password)
+        _ = gtk_widget_grab_focus(kind == .confirmation ? cancel : password.text)
         gtk_window_present(window.of(GtkWindow.self))
     }
 
-    func focusRepetition() { _ = gtk_widget_grab_focus(repetition) }
+    func focusRepetition() { repetition.focus() }
 
     /// Reports a problem with what was typed.
     func complain(_ text: String) {
         gtk_label_set_text(OpaquePointer(complaint), text)
         clear()
-        _ = gtk_widget_grab_focus(password)
+        password.focus()
     }
 
     /// Clears the fields, whose memory GTK wipes (`GtkPasswordEntryBuffer`).
-    func clear() { for field in [password, repetition] { gtk_editable_set_text(OpaquePointer(field), "") } }
+    func clear() { for field in [password, repetition] { field.clear() } }
 
     /// Calls a function when the window is closed, or Escape is pressed.
     func onClose(_ body: @escaping Action) {
@@ -150,12 +150,11 @@ struct KeyringWidgets {
     private static var close: Action = {}
 
     /// Returns a password field with its name above it.
-    private static func field(_ name: String, _ field: Widget) -> Widget {
-        gtk_password_entry_set_show_peek_icon(OpaquePointer(field), 1)
-        whorl_set_accessible_label(field, name)
+    private static func field(_ name: String, _ field: PasswordField) -> Widget {
+        field.name(name)
         let box: Widget = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4)
         gtk_box_append(box.of(GtkBox.self), label(name))
-        gtk_box_append(box.of(GtkBox.self), field)
+        gtk_box_append(box.of(GtkBox.self), field.frame)
         return box
     }
 

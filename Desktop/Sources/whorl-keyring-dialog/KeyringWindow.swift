@@ -31,8 +31,8 @@ final class KeyringWindow {
     private func connect() {
         connectSignal(widgets.cancel, "clicked") { KeyringWindow.shown?.cancel() }
         connectSignal(widgets.proceed, "clicked") { KeyringWindow.shown?.proceed() }
-        connectSignal(widgets.password, "activate") { KeyringWindow.shown?.entered() }
-        connectSignal(widgets.repetition, "activate") { KeyringWindow.shown?.proceed() }
+        connectSignal(widgets.password.text, "activate") { KeyringWindow.shown?.entered() }
+        connectSignal(widgets.repetition.text, "activate") { KeyringWindow.shown?.proceed() }
         widgets.onClose { KeyringWindow.shown?.cancel() }
     }
 
@@ -46,9 +46,11 @@ final class KeyringWindow {
     private func proceed() {
         let start = [KeyringAnswerForm.yes, widgets.isChosen ? KeyringAnswerForm.yes : KeyringAnswerForm.no]
         guard question.kind != .confirmation else { return end(start, nil) }
-        guard let password = gtk_editable_get_text(OpaquePointer(widgets.password)) else { return cancel() }
+        guard let password = gtk_editable_get_text(OpaquePointer(widgets.password.text)) else {
+            return cancel()
+        }
         if question.kind == .newPassword,
-            let repeated = gtk_editable_get_text(OpaquePointer(widgets.repetition)),
+            let repeated = gtk_editable_get_text(OpaquePointer(widgets.repetition.text)),
             strcmp(password, repeated) != 0
         {
             return widgets.complain(translated("The passwords do not match."))

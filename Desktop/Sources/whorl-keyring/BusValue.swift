@@ -39,6 +39,9 @@ final class BusValue {
         return value
     }
 
+    /// The size in bytes of the value with all its parts.
+    var size: Int { Int(g_variant_get_size(pointer)) }
+
     /// The length in bytes of a string, an object path or a signature; `nil` for other types.
     var textSize: Int? {
         switch g_variant_classify(pointer) {

@@ -5,14 +5,15 @@ import Glibc
 
 /// The check whether a program on the bus is the keyring's daemon.
 ///
-/// The program must own one of the daemon's names and run the file of gnome-keyring-daemon, which only root can have
-/// installed. A program of the same user that controls the daemon, such as with a library that is loaded into it, passes
-/// the check; it can also read the open keyring.
+/// The program must own one of the daemon's names and run the installed gnome-keyring-daemon, which only root can
+/// change. It may still be controlled by another program of the same user, which has started it with its own library,
+/// or traces it. That program passes the check; it can also read the open keyring.
 @MainActor
 enum DaemonCheck {
     /// The names of the daemon on the bus.
     private static let names = ["org.freedesktop.secrets", "org.gnome.keyring"]
-    private static let program = "gnome-keyring-daemon"
+    /// The installed program, and its folder.
+    private static let program = (path: "/usr/bin/gnome-keyring-daemon", folder: "/usr/bin")
 
     /// Returns whether a program owns one of the daemon's names.
     static func ownsName(_ caller: String, on bus: Bus) -> Bool {
@@ -41,15 +42,11 @@ enum DaemonCheck {
         let count = readlink(link, &room, Int(PATH_MAX))
         guard count > 0 else { return false }
         let bytes = room.prefix(count).map { UInt8(bitPattern: $0) }
-        guard let path = String(validating: bytes, as: UTF8.self),
-            let slash = path.lastIndex(of: "/"), path[path.index(after: slash)...] == program
-        else { return false }
-        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
         // In another namespace, the same path can be another file. A file that was replaced by an upgrade has another
         // path; the daemon then asks for the password until it is restarted.
-        guard let running = file(link), let installed = file(path), let place = file(folder) else {
-            return false
-        }
+        guard String(validating: bytes, as: UTF8.self) == program.path,
+            let running = file(link), let installed = file(program.path), let place = file(program.folder)
+        else { return false }
         return running.st_dev == installed.st_dev && running.st_ino == installed.st_ino
             && belongsToRoot(running) && belongsToRoot(place)
     }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CGLib
+import Glibc
 import KeyringQuestion
 import WhorlSupport
 
 /// The properties of a prompt, which its program changes with each question.
 struct PromptTexts: Sendable {
-    /// The maximum number of properties, and the maximum length in bytes of one text and of all texts.
-    private static let limits = (count: 32, text: 4 << 10, all: 16 << 10)
+    /// The maximum number of properties and their size in bytes, also of unknown ones, and the maximum length in bytes of one
+    /// text and of all texts.
+    private static let limits = (count: 32, size: 64 << 10, text: 4 << 10, all: 16 << 10)
     private static let names: Set = [
         "title", "message", "description", "warning", "choice-label", "continue-label", "cancel-label",
     ]
@@ -21,6 +24,9 @@ struct PromptTexts: Sendable {
     mutating func apply(_ properties: BusValue) throws(PromptRefusal) {
         guard properties.count <= Self.limits.count else {
             throw .invalid("The prompt has too many properties.")
+        }
+        guard properties.size <= Self.limits.size else {
+            throw .invalid("The properties of the prompt are too long.")
         }
         for index in 0..<properties.count {
             guard let entry = properties[index], let nameSize = entry[0]?.textSize, nameSize < 64,
@@ -44,6 +50,35 @@ struct PromptTexts: Sendable {
     ///
     /// They are only compared with those of other prompts.
     var subject: String { [texts["message"] ?? "", texts["description"] ?? ""].joined(separator: "\u{0}") }
+
+    /// Returns whether the texts quote a keyring's label.
+    ///
+    /// gnome-keyring writes a label as in markup, and between quotation marks in all languages except Occitan. Without the
+    /// marks, the label may be a word of a sentence.
+    func quote(_ label: String) -> Bool {
+        guard !label.isEmpty, let escaped = g_markup_escape_text(label, -1) else { return false }
+        defer { g_free(escaped) }
+        return texts.values.contains { text in
+            text.withCString { start in
+                var rest = start
+                while let found = strstr(rest, escaped) {
+                    if found > start, Self.isMark(g_utf8_prev_char(found)),
+                        Self.isMark(found + strlen(escaped))
+                    {
+                        return true
+                    }
+                    rest = UnsafePointer(found + 1)
+                }
+                return false
+            }
+        }
+    }
+
+    /// Returns whether a character can be a quotation mark, or the narrow space that belongs to one in French.
+    private static func isMark(_ place: UnsafePointer<CChar>) -> Bool {
+        let character = g_utf8_get_char(place)
+        return character > 0x20 && g_unichar_isalnum(character) == 0
+    }
 
     func question(_ kind: KeyringQuestion.Kind) -> KeyringQuestion {
         var question = KeyringQuestion(kind)

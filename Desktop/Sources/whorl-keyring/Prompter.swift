@@ -19,6 +19,8 @@ final class Prompter {
     private var prompts: [PromptID: WaitingPrompt] = [:]
     /// The number of the last prompt that has begun.
     private(set) var lastNumber = 0
+    /// Whether memory is going to be given back.
+    private var isResting = false
     private(set) lazy var touch = TouchLane(self, bus)
     private(set) lazy var dialogs = DialogLane(self, bus)
     private(set) lazy var screen = Screen { [self] in screenChanged() }
@@ -100,9 +102,9 @@ final class Prompter {
             return dialogs.advance()
         }
         let round = prompt.round
-        SecretService.isLoginLocked(at: prompt.id.caller, on: bus) { [self, weak prompt] isLocked in
+        SecretService.lockedKeyrings(at: prompt.id.caller, on: bus) { [self, weak prompt] locked in
             guard let prompt, prompt.round == round, prompt.lane == .unknown else { return }
-            prompt.lane = isLocked ? .touch : .dialog
+            prompt.lane = locked.isForLogin(prompt.texts) ? .touch : .dialog
             advance()
         }
     }
@@ -154,14 +156,18 @@ final class Prompter {
         rest()
     }
 
-    /// Gives memory back after the last prompt.
+    /// Gives memory back after the last prompt, or after a call that was refused.
     ///
     /// The program waits most of the time.
     func rest() {
-        guard prompts.isEmpty else { return }
+        guard prompts.isEmpty, !isResting else { return }
+        isResting = true
         let last = lastNumber
         onMainThread(after: Self.rest) { [self] in
-            if prompts.isEmpty, lastNumber == last { whorl_give_back_memory() }
+            isResting = false
+            guard prompts.isEmpty else { return }
+            // Another prompt has ended since.
+            if lastNumber != last { rest() } else { whorl_give_back_memory() }
         }
     }
 

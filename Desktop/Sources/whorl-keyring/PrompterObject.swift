@@ -63,6 +63,8 @@ enum PrompterObject {
                 prompter.hasReplied(to: id)
             } catch {
                 g_dbus_method_invocation_return_dbus_error(call, error.name, error.message)
+                // The refused call may have been large.
+                prompter.rest()
             }
         }
     }

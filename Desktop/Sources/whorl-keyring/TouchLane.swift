@@ -8,7 +8,7 @@ import WhorlSupport
 /// The prompts that the service's password answers.
 ///
 /// One touch answers all of them. The password goes only to the keyring's daemon, and only once to each prompt: if it is
-/// wrong, or the prompt was for another locked keyring, the next question is shown in a dialog.
+/// wrong, or the prompt was not for the login keyring, the next question is shown in a dialog.
 @MainActor
 final class TouchLane {
     /// The name of the login keyring among the pauses.

@@ -20,8 +20,8 @@ extension AuditEntry {
         case (.passcode, "throttled"): translated("Wrong passcode. Wait before you try again.")
         case (.reader, _): translated("The reader returned a result that cannot be correct.")
         case (.release, _): translated("Unlocked: %1$@.", with: DisplayText.clean(detail ?? "?", limit: 60))
-        case (.optOut, "in"): translated("Fingerprints are enabled for this program.")
-        case (.optOut, "out"): translated("Fingerprints are disabled for this program.")
+        case (.optOut, "in"), (.optOut, "ownIn"): translated("Fingerprints are enabled for this program.")
+        case (.optOut, "out"), (.optOut, "ownOut"): translated("Fingerprints are disabled for this program.")
         case (.change, _): Self.changes[outcome].map { translated($0) } ?? other
         default: other
         }

@@ -72,31 +72,38 @@ enum Build {
         ] { set(widget, size) }
     }
 
-    /// Creates a row of a list: a title and lines below it, with widgets before and after them.
+    /// Creates a row of a list: a title and lines below it, with a widget before and buttons after them.
     static func row(
         _ title: String,
         _ lines: [String],
         before: Widget? = nil,
-        after: [Widget] = []
+        after buttons: [Widget] = []
     ) -> Widget {
-        let texts = box(
-            GTK_ORIENTATION_VERTICAL,
-            spacing: 2,
-            [label(title, style: "heading")] + lines.filter { !$0.isEmpty }.map { label($0) }
-        )
-        gtk_widget_set_hexpand(texts, 1)
-        gtk_widget_set_valign(texts, GTK_ALIGN_CENTER)
-        for button in after {
+        for button in buttons {
             gtk_widget_set_valign(button, GTK_ALIGN_CENTER)
             // Beside a text that can wrap, the button gets the room for its title.
             gtk_label_set_wrap(OpaquePointer(gtk_button_get_child(button.of(GtkButton.self))), 0)
         }
-        let content = box(GTK_ORIENTATION_HORIZONTAL, [before].compactMap(\.self) + [texts] + after)
+        let texts = lines.filter { !$0.isEmpty }.map { label($0) }
+        return row(title, texts: texts, before: before, controls: buttons)
+    }
+
+    /// Creates a row of a list: a title and labels below it, with widgets before and after them.
+    static func row(
+        _ title: String,
+        texts: [Widget],
+        before: Widget? = nil,
+        controls: [Widget]
+    ) -> Widget {
+        let texts = box(GTK_ORIENTATION_VERTICAL, spacing: 2, [label(title, style: "heading")] + texts)
+        gtk_widget_set_hexpand(texts, 1)
+        gtk_widget_set_valign(texts, GTK_ALIGN_CENTER)
+        let content = box(GTK_ORIENTATION_HORIZONTAL, [before].compactMap(\.self) + [texts] + controls)
         margin(content, 8)
         let row: Widget = gtk_list_box_row_new()
         gtk_list_box_row_set_child(row.of(GtkListBoxRow.self), content)
         gtk_list_box_row_set_activatable(row.of(GtkListBoxRow.self), 0)
-        // The keyboard goes to the buttons directly.
+        // The keyboard goes to the controls directly.
         gtk_widget_set_focusable(row, 0)
         whorl_set_accessible_label(row, title)
         return row
@@ -108,6 +115,11 @@ enum Build {
     static func field(_ name: String, _ field: Widget) -> Widget {
         whorl_set_accessible_label(field, name)
         return box(GTK_ORIENTATION_VERTICAL, spacing: 4, [label(name), field])
+    }
+
+    /// Returns a password field with its name above it.
+    static func field(_ name: String, _ field: PasswordField) -> Widget {
+        Self.field(name, field.frame)
     }
 
     /// Creates an empty list.

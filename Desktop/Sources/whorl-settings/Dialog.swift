@@ -15,6 +15,7 @@ final class Dialog {
 
     private let window: Widget = whorl_window_with_role(GTK_ACCESSIBLE_ROLE_DIALOG)
     private let title: String
+    private var closed: Build.Action = {}
 
     /// Creates a dialog in front of a window.
     ///
@@ -30,6 +31,7 @@ final class Dialog {
         gtk_window_set_modal(frame, 1)
         gtk_window_set_transient_for(frame, parent.of(GtkWindow.self))
         closeOnEscape()
+        connectSignal(window, "destroy") { self.closed() }
     }
 
     /// Shows the dialog.
@@ -49,6 +51,9 @@ final class Dialog {
         _ = gtk_widget_grab_focus(focus ?? cancel)
         gtk_window_present(window.of(GtkWindow.self))
     }
+
+    /// Sets the function to call when the dialog is closed in any way.
+    func onClose(_ closed: @escaping Build.Action) { self.closed = closed }
 
     func close() { gtk_window_destroy(window.of(GtkWindow.self)) }
 

@@ -53,14 +53,9 @@ final class FingersPage: Page {
 
     private func row(_ finger: EnrolledFinger) -> Widget {
         let name = finger.shownName
-        let enrolled = translated(
-            "Enrolled on %1$@ with %2$@.",
-            with: Moment.day(finger.enrolledAt),
-            DisplayText.clean(finger.readerName, limit: 60)
-        )
         return Build.row(
             name,
-            [finger.label == nil ? "" : Build.capitalized(translated(finger.finger.spokenName)), enrolled],
+            [finger.label == nil ? "" : finger.ownName, finger.enrolled],
             after: [
                 Build.button(translated("Test"), about: name) { [weak self] in self?.test(finger) },
                 Build.button(translated("Rename…"), about: name) { [weak self] in self?.askToRename(finger) },
@@ -189,6 +184,8 @@ final class FingersPage: Page {
             let sentence = "These items stop working, or then require the passcode: %1$@."
             notes.insert(translated(sentence, with: DisplayText.clean(names, limit: 300)), at: 0)
         }
+        // A label may be of another finger by now.
+        if finger.label != nil { notes.insert(finger.described, at: 0) }
         if fingers.count == 1 {
             notes.append(translated("This is your only finger. Without it, you need a password."))
         }
@@ -220,11 +217,26 @@ final class FingersPage: Page {
 }
 
 extension EnrolledFinger {
+    /// The finger's own name, whatever its label says.
+    fileprivate var ownName: String { Build.capitalized(translated(finger.spokenName)) }
+
+    /// When and with which reader it was enrolled.
+    fileprivate var enrolled: String {
+        translated(
+            "Enrolled on %1$@ with %2$@.",
+            with: Moment.day(enrolledAt),
+            DisplayText.clean(readerName, limit: 60)
+        )
+    }
+
+    /// The finger's own name, and when it was enrolled.
+    fileprivate var described: String { "\(ownName). \(enrolled)" }
+
     /// The owner's name for the finger; otherwise the finger's own.
     var shownName: String {
         let name = label ?? ""
         return name.isEmpty
-            ? Build.capitalized(translated(finger.spokenName)) : DisplayText.clean(name, limit: 100)
+            ? ownName : DisplayText.clean(name, limit: 100)
     }
 }
 

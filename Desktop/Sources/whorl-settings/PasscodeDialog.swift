@@ -22,28 +22,28 @@ enum PasscodeDialog {
     ) {
         let title = isFirst ? translated("Set a passcode") : translated("Change the passcode")
         let dialog = Dialog(title, over: window)
-        let (new, again) = (field(), field())
+        let (new, again) = (PasswordField(), PasswordField())
         let status = Build.status()
         let submit: Build.Action = {
             // Both fields are cleared, also if the passcodes are refused.
-            let typed = new.takePasscode()
-            let repeated = again.takePasscode()
+            let typed = new.text.takePasscode()
+            let repeated = again.text.takePasscode()
             guard let first = typed, first.count >= PasscodeSize.allowed.lowerBound else {
                 let least = String(PasscodeSize.allowed.lowerBound)
                 Build.set(status, translated("Use at least %1$@ characters.", with: least))
-                _ = gtk_widget_grab_focus(new)
+                new.focus()
                 return
             }
             guard let second = repeated, SecretBytes.areEqual(first, second) else {
                 Build.set(status, translated("The passcodes are different."))
-                _ = gtk_widget_grab_focus(new)
+                new.focus()
                 return
             }
             dialog.close()
             entered(SecretBox(first))
         }
-        connectSignal(new, "activate") { _ = gtk_widget_grab_focus(again) }
-        connectSignal(again, "activate", submit)
+        connectSignal(new.text, "activate") { again.focus() }
+        connectSignal(again.text, "activate", submit)
         let set = Build.button(isFirst ? translated("Set") : translated("Change"), submit)
         dialog.present(
             [
@@ -51,13 +51,7 @@ enum PasscodeDialog {
                 Build.field(translated("Repeat passcode"), again), status,
             ],
             buttons: [set],
-            focus: new
+            focus: new.text
         )
-    }
-
-    private static func field() -> Widget {
-        let field: Widget = gtk_password_entry_new()
-        gtk_password_entry_set_show_peek_icon(OpaquePointer(field), 1)
-        return field
     }
 }

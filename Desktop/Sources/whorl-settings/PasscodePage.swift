@@ -100,20 +100,25 @@ final class PasscodePage: Page {
         guard !isBusy else { return }
         isBusy = true
         session.run { session throws(ServiceError) in
-            try await session.services.ask(ListItemsLostWithoutPasscode()) as [ItemID]
+            let items = try await session.services.ask(ListItemsLostWithoutPasscode()) as [ItemID]
+            return (items, try await session.services.ask(ReadKeyringStatus()) as KeyringStatus)
         } then: { outcome in
             self.isBusy = false
             switch outcome {
-            case .success(let items): self.confirm(items)
+            case .success((let items, let keyring)): self.confirm(items, keyring)
             case .failure(let error): Build.set(self.status, error.shown)
             }
         }
     }
 
-    private func confirm(_ items: [ItemID]) {
+    private func confirm(_ items: [ItemID], _ keyring: KeyringStatus) {
         let names = DisplayText.clean(items.map(\.name.text).joined(separator: ", "), limit: 300)
         let sentence = "Only the passcode unlocks these items, which are deleted: %1$@."
-        let notes = items.isEmpty ? [] : [Build.label(translated(sentence, with: names))]
+        var notes = items.isEmpty ? [] : [Build.label(translated(sentence, with: names))]
+        if [.ownPassword, .ownPasswordWithoutLogin].contains(keyring) {
+            let warning = "Then only a finger unlocks the keyring. To write its password down first, run:"
+            notes += [Build.label(translated(warning)), Build.label("whorl keyring sheet")]
+        }
         let dialog = Dialog(translated("Remove the passcode?"), over: window)
         let remove = Build.button(translated("Remove")) { [weak self] in
             dialog.close()

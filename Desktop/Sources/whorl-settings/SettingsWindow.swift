@@ -37,9 +37,8 @@ final class SettingsWindow {
         showPrompts(over: window)
         let session = Session()
         pages = [
-            FingersPage(session, window), PasscodePage(session, window), UsePage(session),
-            HistoryPage(session),
-            HealthPage(session),
+            FingersPage(session, window), PasscodePage(session, window), UsePage(session, window),
+            AppsPage(session, window), HistoryPage(session), HealthPage(session),
         ]
         let frame = window.of(GtkWindow.self)
         gtk_window_set_title(frame, translated("Fingerprints"))
@@ -75,8 +74,15 @@ final class SettingsWindow {
             }
             return button
         }
-        let box = Build.box(GTK_ORIENTATION_HORIZONTAL, spacing: 0, buttons)
-        gtk_widget_add_css_class(box, "linked")
+        // In one row, the titles would be broken in the middle of words.
+        let half = (buttons.count + 1) / 2
+        let rows = [buttons.prefix(half), buttons.dropFirst(half)].map { buttons in
+            let row = Build.box(GTK_ORIENTATION_HORIZONTAL, spacing: 0, Array(buttons))
+            gtk_box_set_homogeneous(row.of(GtkBox.self), 1)
+            gtk_widget_add_css_class(row, "linked")
+            return row
+        }
+        let box = Build.box(GTK_ORIENTATION_VERTICAL, spacing: 6, rows)
         Build.margin(box, 12)
         return box
     }
