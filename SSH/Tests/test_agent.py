@@ -62,6 +62,30 @@ def openssh_agent(folder, *keys):
 
 
 @contextlib.contextmanager
+def gnome_agent(folder):
+    """GNOME's agent without keys: a part of gnome-keyring (Debian 12), or a program of gcr 4 (Debian 13)."""
+    place = folder / "gnome"
+    place.mkdir(mode=0o700)
+    for words in (
+        ["gnome-keyring-daemon", "--foreground", "--components=ssh", f"--control-directory={place}"], ["/usr/libexec/gcr-ssh-agent", f"{place}"],
+    ):
+        # The agent that it starts itself keeps its output open.
+        agent = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 5
+            while not (place / "ssh").exists() and time.monotonic() < deadline and agent.poll() is None:
+                time.sleep(0.01)
+            if (place / "ssh").exists():
+                yield str(place / "ssh")
+                assert agent.poll() is None, f"{words[0]} has exited"
+                return
+        finally:
+            agent.terminate()
+            agent.wait()
+    raise AssertionError("neither gnome-keyring nor gcr has an SSH agent")
+
+
+@contextlib.contextmanager
 def folder():
     with tempfile.TemporaryDirectory(prefix="whorl-") as path:
         yield pathlib.Path(path)
@@ -454,6 +478,42 @@ def test_keys_of_the_agent_behind_this_one_are_listed_after_its_own_and_sign():
             assert wire.ask(b"\x17" + string(b"secret"))[0] == 6 and len(wire.keys()) == 3
         scene.add_ssh("-D")
         assert scene.add_ssh("-L").stdout.count("ecdsa") == 1
+
+
+def test_gnome_s_agent_may_be_behind_this_one():
+    with folder() as place, gnome_agent(place) as path, Scene(upstream=path) as scene:
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{place}/theirs")
+        scene.add_ssh("-q", f"{place}/theirs")
+        assert scene.add_ssh("-L").stdout.split()[0::3] == ["ecdsa-sha2-nistp256", "ssh-ed25519"]
+        identity = scene.public()
+        lines = [identity.read_text().strip(), (place / "theirs.pub").read_text().strip()]
+        with Server(lines) as server:
+            for public, kinds in ((f"{place}/theirs.pub", []), (identity, ["sshLogin"])):
+                assert run(*server.words(public), "echo", "arrived", SSH_AUTH_SOCK=scene.socket).stdout == "arrived\n"
+                assert [kind for kind, _ in scene.prompts.purposes] == kinds, (public, scene.prompts.purposes)
+
+
+def test_agent_behind_this_one_that_exits_takes_no_other_key_with_it():
+    """As gcr's agent 3.41 does when it is told the host's key."""
+    with folder() as place:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(f"{place}/leaving")
+        listener.listen()
+
+        def serve():
+            with contextlib.suppress(OSError):
+                while True:
+                    client, _ = listener.accept()
+                    client.recv(65536)
+                    client.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        with Scene(upstream=f"{place}/leaving") as scene:
+            identity = scene.public()
+            with Server([identity.read_text().strip()]) as server:
+                assert run(*server.words(identity), "echo", "arrived", SSH_AUTH_SOCK=scene.socket).stdout == "arrived\n"
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
 
 
 def test_destination_constraints_of_the_agent_behind_this_one_are_kept():

@@ -149,7 +149,7 @@ private func echo(_ client: ServiceConnection) async throws {
             }
             var limits = ServiceServer.Limits()
             limits.connectionsOfUser = 0
-            let info = ServiceInfo(vendor: "Whorl", product: "test", version: "1", url: "about:blank")
+            let info = ServiceInfo(vendor: "Whorl", product: "test", version: "1")
             let server = ServiceServer(Router(info), limits: limits)
             defer { server.stop() }
             try server.listen(on: listener)

@@ -248,7 +248,7 @@ import Testing
     @Test func `that is not served is told why, and looked for once`() async throws {
         let asked = Mutex(0)
         let path = FileManager.default.temporaryDirectory.appending(path: "whorl-\(UUID())").path
-        let router = Router(ServiceInfo(vendor: "Whorl", product: "test", version: "1", url: "about:blank"))
+        let router = Router(ServiceInfo(vendor: "Whorl", product: "test", version: "1"))
         let server = ServiceServer(
             router,
             admission: UserAdmission { _ in

@@ -46,7 +46,7 @@ final class TestService {
     func connect() throws -> ServiceConnection { try ServiceConnection(path: path) }
 
     private static func router(_ waits: AsyncStream<Bool>.Continuation) -> Router {
-        var router = Router(ServiceInfo(vendor: "Whorl", product: "test", version: "1", url: "about:blank"))
+        var router = Router(ServiceInfo(vendor: "Whorl", product: "test", version: "1"))
         router.describe("org.example.test", description)
         router.on("org.example.test.Echo", admitting: Router.everyCaller) {
             (words: Words, _) async throws(ServiceRefusal) in

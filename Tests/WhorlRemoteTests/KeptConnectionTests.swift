@@ -178,7 +178,7 @@ private final class Place: Sendable {
     }
 
     private func start() throws {
-        var router = Router(ServiceInfo(vendor: "", product: "", version: "", url: ""))
+        var router = Router(ServiceInfo(vendor: "", product: "", version: ""))
         for method in [Method.ask, .change, .wait, .leave, .leaveChanging, .refuse] {
             router.on("org.example.place.\(method.rawValue)", admitting: Router.everyCaller) {
                 [weak self] (_: NoValue, _) async throws(ServiceRefusal) in

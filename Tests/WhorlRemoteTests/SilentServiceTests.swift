@@ -185,7 +185,7 @@ private final class SilentPlace {
     }
 
     private static func router(_ transport: WatchedPath) -> Router {
-        var router = Router(ServiceInfo(vendor: "", product: "", version: "", url: ""))
+        var router = Router(ServiceInfo(vendor: "", product: "", version: ""))
         router.on(SlowCall.name, admitting: Router.everyCaller) {
             (_: SlowCall, _) async throws(ServiceRefusal) in
             while transport.connections < 2 { await OffPoolTimer.waitUncancelled(.milliseconds(20)) }

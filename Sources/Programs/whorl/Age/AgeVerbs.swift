@@ -33,28 +33,13 @@ struct AgeCommand: AsyncParsableCommand {
                 with the computer: encrypt them to another recipient as well.
                 """
         )
-        @Option(
-            help: ArgumentHelp(
-                "Who can use it: biometry-any, biometry-current-set, passcode or user-presence.",
-                discussion:
-                    "Combine with -or- and -and-; append +pcrs:7, +match-on-chip, +two-fingers or +reader:ID",
-                valueName: "access"
-            )
-        )
-        var access: String?
+        @OptionGroup var access: PromptedAccessOption
         @Option(name: .shortAndLong, help: ArgumentHelp("New file for the identity", valueName: "file"))
         var output: String?
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws -> Answer {
-            let isForFingers = access == nil ? try await !session.isPasscodeSet() : false
-            let control = try AccessControl(access ?? (isForFingers ? "biometry-any" : "user-presence"))
-            guard control.asking() != .nothing, !control.needsApplicationPassword else {
-                throw Failure.usage(
-                    "A key for age requires a finger or the passcode, and no application password.",
-                    hint: "Use for example --access biometry-any."
-                )
-            }
+            let control = try await access.read(session, loss: "Encrypt files to another recipient as well.")
             let file = try output.map { path throws(Failure) in try NewFile(path) }
             try await session.prepareItems()
             let key = try await session.services.makeKey(access: control, applicationPassword: nil)
@@ -67,9 +52,6 @@ struct AgeCommand: AsyncParsableCommand {
                 "# recipient: \(recipient.text)", identity.text,
             ]
             try file?.write(lines.map { $0 + "\n" }.joined())
-            if control.isBoundToCurrentSet {
-                session.console.warn("This key stops working when a finger is added or removed.")
-            }
             return Answer(
                 result: [
                     "recipient": .string(recipient.text), "identity": .string(identity.text),

@@ -26,8 +26,12 @@ final class NewFile: Sendable {
 
     deinit {
         guard descriptor >= 0 else { return }
-        var written = stat()
-        if fstat(descriptor, &written) == 0, written.st_size == 0 { unlink(path) }
+        var (made, named) = (stat(), stat())
+        if fstat(descriptor, &made) == 0, made.st_size == 0, lstat(path, &named) == 0,
+            made.st_ino == named.st_ino, made.st_dev == named.st_dev
+        {
+            unlink(path)
+        }
         close(descriptor)
     }
 

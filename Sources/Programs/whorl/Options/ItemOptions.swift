@@ -27,6 +27,41 @@ struct AccessOption: ParsableArguments {
     }
 }
 
+/// The access control of a new key that always prompts: a finger, the passcode, or either.
+struct PromptedAccessOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Who can use it: biometry-any, biometry-current-set, passcode or user-presence.",
+            discussion:
+                "Combine with -or- and -and-; append +pcrs:7, +match-on-chip, +two-fingers or +reader:ID",
+            valueName: "access"
+        )
+    )
+    var access: String?
+
+    /// Returns the access control: a finger, or the passcode if one is set, unless the option says otherwise.
+    ///
+    /// - Parameter loss: What to do about a key that stops working; the end of a warning.
+    /// - Throws: A usage error if the access control prompts for nothing, or has an application password.
+    func read(_ session: Session, loss: String) async throws -> AccessControl {
+        let hasPasscode = access == nil ? try await session.isPasscodeSet() : true
+        let control = try AccessControl(access ?? (hasPasscode ? "user-presence" : "biometry-any"))
+        guard control.asking() != .nothing, !control.needsApplicationPassword else {
+            throw Failure.usage(
+                "This key requires a finger or the passcode, and no application password.",
+                hint: "Use for example --access biometry-any."
+            )
+        }
+        if !hasPasscode {
+            session.console.warn("No passcode is set, so only a finger unlocks this key. \(loss)")
+        }
+        if control.isBoundToCurrentSet {
+            session.console.warn("This key stops working when a finger is added or removed. \(loss)")
+        }
+        return control
+    }
+}
+
 /// The options for the prompt that is shown before an item is released.
 struct ReleaseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Reason to show in the prompt", valueName: "text"))

@@ -38,15 +38,7 @@ struct SSHCommand: AsyncParsableCommand {
         )
         @Argument(help: "Name of the key")
         var name: String
-        @Option(
-            help: ArgumentHelp(
-                "Who can use it: biometry-any, biometry-current-set, passcode or user-presence.",
-                discussion:
-                    "Combine with -or- and -and-; append +pcrs:7, +match-on-chip, +two-fingers or +reader:ID",
-                valueName: "access"
-            )
-        )
-        var access: String?
+        @OptionGroup var access: PromptedAccessOption
         @Flag(help: "Also sign data of unknown meaning, as ssh-add -T requests; the prompt says so")
         var allowUnknown = false
         @Option(
@@ -67,23 +59,12 @@ struct SSHCommand: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws -> Answer {
             let id = try session.item(.sshKey, name)
-            let isForFingers = access == nil ? try await !session.isPasscodeSet() : false
-            let control = try AccessControl(access ?? (isForFingers ? "biometry-any" : "user-presence"))
+            let control = try await access.read(session, loss: "Keep another way into your servers.")
             try await session.prepareItems()
             let key = try await session.services.ask(
                 AddSSHKey(id, access: control, allowsUnknownData: allowUnknown, reuseSeconds: reuse)
             )
             SSHAgent.reload()
-            if isForFingers {
-                session.console.warn(
-                    "No passcode is set, so only a finger unlocks this key. Keep another way into your servers."
-                )
-            }
-            if control.isBoundToCurrentSet {
-                session.console.warn(
-                    "This key stops working when a finger is added or removed. Keep another way into your servers."
-                )
-            }
             var answer = try Answer.sshKey(key, of: id)
             answer.result = answer.result.adding("access", .string(control.text))
             return answer

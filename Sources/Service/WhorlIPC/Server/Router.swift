@@ -263,14 +263,14 @@ package struct ServiceInfo: Codable, Sendable, Hashable {
     package var vendor: String
     package var product: String
     package var version: String
-    package var url: String
+    /// Required by Varlink; empty, because the project's address may change and the service does not.
+    package private(set) var url = ""
     package var interfaces: [String] = []
 
-    package init(vendor: String, product: String, version: String, url: String) {
+    package init(vendor: String, product: String, version: String) {
         self.vendor = vendor
         self.product = product
         self.version = version
-        self.url = url
     }
 
     /// The description of the interface that every Varlink service provides (varlink.org, "Service Interface").

@@ -63,12 +63,7 @@ package struct ServiceHost: Sendable {
 
     /// Returns the methods, with their rules.
     func guarded(version: String) -> GuardedRouter {
-        let info = ServiceInfo(
-            vendor: "Whorl",
-            product: "whorld",
-            version: version,
-            url: "https://github.com/whorl/whorl"
-        )
+        let info = ServiceInfo(vendor: "Whorl", product: "whorld", version: version)
         var router = GuardedRouter(Router(info), rules, root: logins?.asker ?? 0, services: services)
         addOwner(&router)
         addFingers(&router)
