@@ -78,6 +78,22 @@ import WhorlService
         #expect(try await log.entries(limit: 10, profile: "owner").count == 5)
     }
 
+    @Test func `gives the lines before one, so that all can be read in parts`() async throws {
+        let fixture = try Fixture()
+        let log = AuditLog(database: try fixture.database())
+        for number in 1...5 { try await log.append(entry(number)) }
+        var outcomes: [[String]] = []
+        var last: Int64?
+        while true {
+            let part = try await log.entries(limit: 2, before: last, profile: "owner")
+            guard let oldest = part.last else { break }
+            outcomes.append(part.map(\.outcome))
+            last = oldest.id
+        }
+        #expect(outcomes == [["5", "4"], ["3", "2"], ["1"]])
+        #expect(try await log.entries(limit: 2, before: .min).isEmpty)
+    }
+
     private func line(_ event: AuditEntry.Event, _ outcome: String, detail: String = "") -> AuditEntry {
         AuditEntry(
             at: Date(timeIntervalSince1970: 1),

@@ -332,7 +332,7 @@ extension MessageSamples {
             + of([ReadVaultStatus()], status) + of([ProvisionVault()], [NoValue()])
             + of([ResetVault(withoutChip: true)], [.fingersKept, .fingersLost(database: "d")])
             + asking(consents.map { ResealItems($0) }, [resealed]) + of([ListAttempts()], [Valued(attempts)])
-            + of([ReadLog(limit: 2)], [Valued(lines)])
+            + of([ReadLog(limit: 2), ReadLog(limit: 2, before: 9)], [Valued(lines)])
             + of([ReadLockFileFault()], [Optionally(nil), Optionally(error)])
     }
 

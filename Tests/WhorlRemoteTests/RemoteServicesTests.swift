@@ -214,7 +214,9 @@ struct RemoteServicesTests {
             _ = try await reader.capture(whenBusy: .fail, observer: { _ in })
         }
         #expect(try await services.ask(ListAttempts()).map(\.failures) == [0, 0])
-        #expect(try await services.ask(ReadLog(limit: 5)).map(\.outcome) == ["matched"])
+        let log = try await services.ask(ReadLog(limit: 5))
+        #expect(log.map(\.outcome) == ["matched"])
+        #expect(try await services.ask(ReadLog(limit: 5, before: log[0].id)).isEmpty)
         let status = try await services.ask(ReadVaultStatus())
         #expect(status.isProvisioned && status.isSimulated && status.obstacle == nil)
         let facts = await services.facts()

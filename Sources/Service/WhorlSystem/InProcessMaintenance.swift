@@ -97,7 +97,8 @@ struct InProcessMaintenance: StateUpkeep {
 
     private func log(_ asked: ReadLog) async throws(ServiceError) -> [AuditEntry] {
         guard let database = try await state.existing() else { return [] }
-        return try await AuditLog(database: database).entries(limit: asked.limit, profile: engine.profile)
+        return try await AuditLog(database: database)
+            .entries(limit: asked.limit, before: asked.before, profile: engine.profile)
     }
 
     func note(_ entry: AuditEntry) async {

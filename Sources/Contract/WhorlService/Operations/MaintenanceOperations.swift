@@ -122,11 +122,18 @@ public struct ReadLog: ServiceOperation {
     public static let rules = OperationRules(.repeatable, by: .anyProgram)
 
     /// The maximum number of entries; with a limit below 1, the result is empty.
+    ///
+    /// The system service returns at most 1,000.
     public var limit: Int
+    /// The ID of the entry whose predecessors are read; `nil` reads the most recent ones.
+    public var before: Int64?
 
-    private enum CodingKeys: String, CodingKey { case limit = "value" }
+    private enum CodingKeys: String, CodingKey { case limit = "value", before }
 
-    public init(limit: Int) { self.limit = limit }
+    public init(limit: Int, before: Int64? = nil) {
+        self.limit = limit
+        self.before = before
+    }
 }
 
 /// Returns the problem with the lock file that evaluations use to take turns; `nil` if there is no problem.

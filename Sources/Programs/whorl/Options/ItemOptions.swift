@@ -41,7 +41,10 @@ struct PromptedAccessOption: ParsableArguments {
 
     /// Returns the access control: a finger, or the passcode if one is set, unless the option says otherwise.
     ///
-    /// - Parameter loss: What to do about a key that stops working; the end of a warning.
+    /// - Parameters:
+    ///   - session: The command's session.
+    ///   - loss: What to do about a key that stops working; the end of a warning.
+    /// - Returns: The access control.
     /// - Throws: A usage error if the access control prompts for nothing, or has an application password.
     func read(_ session: Session, loss: String) async throws -> AccessControl {
         let hasPasscode = access == nil ? try await session.isPasscodeSet() : true

@@ -30,11 +30,24 @@ struct Log: Verb {
     }
 
     func answer(_ session: Session) async throws -> Answer {
-        let entries = try await session.services.ask(ReadLog(limit: limit)).reversed()
+        let entries = try await entries(session.services).reversed()
         return Answer(
             result: ["entries": .array(entries.map(\.json))],
             text: entries.isEmpty ? ["The log is empty."] : Table.lines(entries.map(\.row))
         )
+    }
+
+    /// Reads as many entries as wanted, newest first; a service returns only some with each call.
+    private func entries(_ services: Services) async throws(ServiceError) -> [AuditEntry] {
+        var all: [AuditEntry] = []
+        while all.count < limit {
+            let page = try await services.ask(ReadLog(limit: limit - all.count, before: all.last?.id))
+            // A service that does not know the second member begins again.
+            let older = page.filter { entry in all.last.map { entry.id < $0.id } ?? true }
+            guard !older.isEmpty else { break }
+            all += older
+        }
+        return all
     }
 }
 

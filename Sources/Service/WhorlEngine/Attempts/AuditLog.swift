@@ -25,11 +25,13 @@ package struct AuditLog: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The maximum number of lines; if less than 1, no lines are returned.
+    ///   - before: The ID of a line; only older ones are returned. `nil` begins with the newest.
     ///   - profile: The profile; `nil` means all profiles.
     /// - Returns: At most `limit` lines.
     /// - Throws: `storeFailed`.
     package func entries(
         limit: Int,
+        before: Int64? = nil,
         profile: String? = nil
     ) async throws(ServiceError) -> [AuditEntry] {
         try await database.read { db in
@@ -37,9 +39,9 @@ package struct AuditLog: Sendable {
                 sql: """
                     SELECT id, at, profile, application, event, outcome, finger, reader, detail, asker, repeats
                     FROM audit
-                    WHERE ?1 IS NULL OR profile = ?1 ORDER BY id DESC LIMIT ?2
+                    WHERE (?1 IS NULL OR profile = ?1) AND (?3 IS NULL OR id < ?3) ORDER BY id DESC LIMIT ?2
                     """,
-                arguments: [profile, max(0, limit)],
+                arguments: [profile, max(0, limit), before],
                 AuditLog.entry
             )
         }

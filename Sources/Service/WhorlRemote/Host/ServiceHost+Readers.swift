@@ -19,7 +19,7 @@ extension ReadLog: ConfinedOperation {
     private static let mostLines = 1000
 
     func within(_ names: NameSpace) throws(ServiceError) -> ReadLog {
-        ReadLog(limit: min(limit, Self.mostLines))
+        ReadLog(limit: min(limit, Self.mostLines), before: before)
     }
 
     static func shown(_ reply: Valued<[AuditEntry]>, within names: NameSpace) -> Valued<[AuditEntry]> {
