@@ -110,6 +110,9 @@ let tests: KeyValuePairs<String, String> = [
     "WhorlAgeTests": "WhorlAge WhorlSecretMemory crypto",
     "WhorlSSHTests": "WhorlSSH crypto",
     "WhorlSupportTests": "BlockedPool WhorlSupport",
+    "WhorlTests": """
+    LocalAuthenticationTesting SoftwareMachine SoftwareTPM Whorl WhorlContext WhorlService WhorlSystem crypto
+    """,
     "WhorlCallersTests": "WhorlSecretMemory WhorlCallers WhorlIPC WhorlRemote WhorlService WhorlSystem",
     "WhorlConfigurationTests": "whorld WhorlCallers WhorlRemote WhorlService WhorlSupport WhorlSystem",
     "WhorlFprintTests": "WhorlCallers WhorlFingerprint WhorlFprint WhorlService",
@@ -215,6 +218,8 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
             "WhorlContext WhorlSecretMemory WhorlSecretHash WhorlService WhorlSupport asn1 crypto cryptoExtras",
         "LocalAuthentication":
             "WhorlContext KeychainServices WhorlSecretMemory WhorlService WhorlSupport",
+        // The same services for programs that do not come from Apple's systems.
+        "Whorl": "WhorlContext WhorlFingerprint WhorlSecretMemory WhorlService crypto",
         // The names that a program needs to show the prompt itself; they are not Apple's.
         "LocalAuthenticationPrompts": "WhorlContext LocalAuthentication WhorlFingerprint WhorlService",
         "SecureEnclaveKeys":
@@ -405,7 +410,8 @@ let benches: [Target] = [
 ]
 
 let products = [
-    "LocalAuthentication", "LocalAuthenticationPrompts", "KeychainServices", "SecureEnclaveKeys", "Security",
+    "Whorl", "LocalAuthentication", "LocalAuthenticationPrompts", "KeychainServices", "SecureEnclaveKeys",
+    "Security",
     "CryptoKit",
     "CoreFoundation", "LocalAuthenticationTesting", "WhorlSystem", "WhorlFingerprint", "MockReader",
     "LoginAssertion",

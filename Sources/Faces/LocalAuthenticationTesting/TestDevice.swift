@@ -49,9 +49,10 @@ public final class TestDevice: Sendable {
         person.reader = machine.reader
         let application = ApplicationID(rawValue: application)
         parts = ContextParts(
-            asker: machine.handlers,
+            asker: machine.allHandlers,
             presenter: TestPrompt(person: person),
             application: application,
+            profile: SimulatedMachine.profile,
             keychain: machine.keychain(of: application),
             hasChip: { true },
             changeMark: { await machine.changeMark() },

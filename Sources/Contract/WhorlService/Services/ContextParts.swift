@@ -13,6 +13,8 @@ package struct ContextParts: ServiceAsker {
     package let presenter: any PromptPresenter
     /// The calling application.
     package let application: ApplicationID
+    /// The profile whose fingers and named items are used.
+    package let profile: String
     /// Returns a stream with an event each time a reader is connected or disconnected.
     package let readerEvents: @Sendable () async -> AsyncStream<Void>
     /// The objects that exist only once in this environment.
@@ -28,6 +30,7 @@ package struct ContextParts: ServiceAsker {
     ///   - asker: The service that authenticates the owner, and seals and releases items.
     ///   - presenter: The presenter that shows the prompts.
     ///   - application: The calling application.
+    ///   - profile: The profile whose fingers and named items are used.
     ///   - keychain: The service that stores the keychain rows; if omitted, there are no rows.
     ///   - hasChip: Returns whether the machine has a TPM.
     ///   - changeMark: Returns numbers that change whenever the state does.
@@ -36,6 +39,7 @@ package struct ContextParts: ServiceAsker {
         asker: any ServiceAsker,
         presenter: any PromptPresenter,
         application: ApplicationID,
+        profile: String = "owner",
         keychain: (any KeychainRowService)? = nil,
         hasChip: @escaping @Sendable () async -> Bool = { false },
         changeMark: @escaping @Sendable () async -> [Int]? = { nil },
@@ -45,6 +49,7 @@ package struct ContextParts: ServiceAsker {
         self.keychain = keychain ?? NoKeychainRows(application)
         self.presenter = presenter
         self.application = application
+        self.profile = profile
         self.hasChip = hasChip
         self.changeMark = changeMark
         self.readerEvents = readerEvents
@@ -56,6 +61,7 @@ package struct ContextParts: ServiceAsker {
         keychain = services.keychain
         self.presenter = presenter
         application = services.application
+        profile = services.profile
         hasChip = { await services.hasChip() }
         changeMark = { await services.changeMark() }
         readerEvents = { await services.readers.readerEvents() }

@@ -15,12 +15,9 @@ extension SimulatedMachine {
     ///
     /// The domain state changes, and items bound to the current set of fingers are lost.
     package func add(_ finger: Finger) async throws(ServiceError) {
-        // The template is one that the scripted reader creates. Enrolling at the reader would need threads, which the
-        // caller may block.
-        let template = Template(bytes: Array("mock:\(finger.rawValue)#1".utf8))
         let store = try await state.createdStore()
         _ = try await store.add(
-            template,
+            template(of: finger),
             as: finger,
             label: nil,
             profile: Self.profile,
@@ -29,6 +26,11 @@ extension SimulatedMachine {
             consent: try await consent(to: .add(finger), store)
         )
     }
+
+    /// Returns a template that the scripted reader creates.
+    ///
+    /// Enrolling at the reader would need threads, which the caller may block.
+    func template(of finger: Finger) -> Template { Template(bytes: Array("mock:\(finger.rawValue)#1".utf8)) }
 
     /// Removes fingers.
     package func remove(_ fingers: FingerSelection) async throws(ServiceError) {

@@ -162,18 +162,14 @@ extension SimulatedMachine {
         return (entry.contents, evaluations)
     }
 
-    /// Returns the entry of an item.
-    ///
-    /// The vault of a test does not have a table, so stored items are not found.
     private func entry(_ item: ProtectedItem) throws(ServiceError) -> TestVault.Entry {
+        let sealed: SealedItem
         switch item {
-        case .named: throw ServiceError(.noChip, cause: "no vault")
-        case .sealed(let item):
-            guard let entry = vault.entry(item) else {
-                throw ServiceError(.itemTampered, "sealed item")
-            }
-            return entry
+        case .named(let id): sealed = try named(id).item
+        case .sealed(let item): sealed = item
         }
+        guard let entry = vault.entry(sealed) else { throw ServiceError(.itemTampered, "sealed item") }
+        return entry
     }
 
     private func missing(

@@ -29,6 +29,12 @@ final class TestVault: Sendable {
         let binding: Binding
     }
 
+    /// An item that is stored under a name.
+    struct NamedItem: Sendable {
+        let item: SealedItem
+        let createdAt: Date
+    }
+
     enum Contents: Sendable {
         case secret(SecretBox)
         case key(P256.KeyAgreement.PrivateKey)
@@ -55,6 +61,7 @@ final class TestVault: Sendable {
 
     private struct State {
         var entries: [UUID: Entry] = [:]
+        var named: [ItemID: NamedItem] = [:]
         var visitors: [ObjectIdentifier: Visitor] = [:]
     }
 
@@ -82,6 +89,28 @@ final class TestVault: Sendable {
     func entry(_ item: SealedItem) -> Entry? {
         guard let id = SimulatedItem(encoded: item.encoded)?.id else { return nil }
         return state.withLock { $0.entries[id] }
+    }
+
+    /// The items that are stored under names.
+    var named: [ItemID: NamedItem] { state.withLock(\.named) }
+
+    /// Stores an item under a name, and returns whether the name was free.
+    func name(_ item: SealedItem, _ id: ItemID) -> Bool {
+        state.withLock { state in
+            guard state.named[id] == nil else { return false }
+            state.named[id] = NamedItem(item: item, createdAt: Date())
+            return true
+        }
+    }
+
+    /// Deletes the item with a name.
+    func delete(_ id: ItemID) {
+        state.withLock { state in
+            guard let item = state.named.removeValue(forKey: id)?.item,
+                let entry = SimulatedItem(encoded: item.encoded)?.id
+            else { return }
+            state.entries[entry] = nil
+        }
     }
 
     /// Records the proofs of an evaluation in a request's session.
