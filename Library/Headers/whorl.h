@@ -279,9 +279,9 @@ enum whorl_text {
     WHORL_TEXT_PURPOSE = 18,       /* In a prompt: the purpose of the touch, as determined by the service; show it on a
                                     * separate line: "yes" (unlocks nothing), "storedByProgram", "item", "signIn",
                                     * "setPasscode", "changePasscode", "removePasscode", "reseal", "changeFingers",
-                                    * "deleteItem", "listItems", "sshLogin", "sshLoginBound", "sshLoginUnproven",
-                                    * "gitSignature", "sshSignature", "sshAuthentication", "sshUnknownData", "sshPins",
-                                    * "keyring", "keyringOff", "keyringPassword", "openKeyring", "optOut", "logIn",
+                                    * "deleteItem", "listItems", "deleteEverything", "sshLogin", "sshLoginBound",
+                                    * "sshLoginUnproven", "gitSignature", "sshSignature", "sshAuthentication",
+                                    * "sshUnknownData", "sshPins", "keyring", "keyringOff", "keyringPassword", "openKeyring", "optOut", "logIn",
                                     * "unlockScreen". */
     WHORL_TEXT_PURPOSE_NAME = 19   /* The name of the item, server, program or PAM service; "" if the purpose has no name. */
 };

@@ -35,7 +35,8 @@ private enum Operation: CaseIterable {
 struct `One touch, one purpose` {
     static let purposes: [TouchPurpose] = [
         .yes, .storedByProgram, .item("bank"), .signIn("bank.example"), .setPasscode, .changePasscode,
-        .removePasscode, .reseal, .changeFingers, .deleteItem("bank"), .listItems, .sshLogin("ada@SHA256:x"),
+        .removePasscode, .reseal, .changeFingers, .deleteItem("bank"), .listItems, .deleteEverything,
+        .sshLogin("ada@SHA256:x"),
         .sshLoginBound("ada@SHA256:x"), .sshLoginUnproven("ada"), .gitSignature, .sshSignature("file"),
         .sshAuthentication("root (sudo)"), .sshUnknownData("x"), .sshPins("x: *"), .keyring, .keyringOff,
         .keyringPassword, .openKeyring, .optOut("org.example.test"), .logIn("sudo"),

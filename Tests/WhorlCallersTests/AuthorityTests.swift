@@ -61,10 +61,15 @@ import WhorlService
         let actions = policy.matches(of: /<action id="([^"]+)">/).map { String($0.1) }
         #expect(Set(actions) == Set(GuardedAction.allCases.map(\.rawValue) + ["io.whorl.change-fingers"]))
         // A person acts on what is the person's own; a lock is lifted by an administrator alone.
-        #expect(policy.matches(of: /<allow_active>auth_self<\/allow_active>/).count == actions.count - 1)
+        #expect(policy.matches(of: /<allow_active>auth_self<\/allow_active>/).count == actions.count - 2)
         let unlocking = try #require(policy.firstMatch(of: /<action id="io.whorl.unlock">[\s\S]*?<\/action>/))
             .0
         #expect(unlocking.matches(of: />auth_admin</).count == 3)
-        #expect(policy.matches(of: /<allow_any>auth_admin<\/allow_any>/).count == actions.count)
+        #expect(policy.matches(of: /<allow_any>auth_admin<\/allow_any>/).count == actions.count - 1)
+        let enrolling = try #require(
+            policy.firstMatch(of: /<action id="io.whorl.enroll-others">[\s\S]*?<\/action>/)
+        ).0
+        #expect(enrolling.contains("<allow_active>auth_admin_keep</allow_active>"))
+        #expect(enrolling.matches(of: />no</).count == 2)
     }
 }

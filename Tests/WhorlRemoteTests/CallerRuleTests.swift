@@ -153,7 +153,10 @@ final class RuledMachine: ServiceTransport {
                 asker: asker,
                 owner: { _ in root.services },
                 obstacle: { _ in nil },
-                place: nil
+                place: nil,
+                enroll: { (asked, observer) async throws(ServiceError) in
+                    try await root.enrollFirst(asked.finger, asked.request, observer)
+                }
             )
         }
         server = ServiceServer(host.router(version: "test"))

@@ -230,6 +230,7 @@ extension MessageSamples {
             + of([ReadEnrollmentState(for: application)], [Optionally(nil), Optionally(state)])
             + of([CompareFingers(since: bytes, for: application)], [difference])
             + asking(new.map { EnrollFinger($0, consent) }, enrolled, progress)
+            + asking(new.map { EnrollFingerFor(1000, $0, consent) }, enrolled, progress)
             + of(
                 selections.map { LabelFingers($0, as: nil) } + [LabelFingers(.all, as: "mine")],
                 [Valued(enrolled)]
@@ -331,7 +332,9 @@ extension MessageSamples {
             + of([ReadChangeMark()], [Optionally(nil), Optionally([1, 2])])
             + of([ReadVaultStatus()], status) + of([ProvisionVault()], [NoValue()])
             + of([ResetVault(withoutChip: true)], [.fingersKept, .fingersLost(database: "d")])
-            + asking(consents.map { ResealItems($0) }, [resealed]) + of([ListAttempts()], [Valued(attempts)])
+            + asking(consents.map { ResealItems($0) }, [resealed])
+            + asking(consents.map { DeleteEverything($0) }, [NoValue()])
+            + of([ListAttempts()], [Valued(attempts)])
             + of([ReadLog(limit: 2), ReadLog(limit: 2, before: 9)], [Valued(lines)])
             + of([ReadLockFileFault()], [Optionally(nil), Optionally(error)])
     }
@@ -405,7 +408,13 @@ extension MessageSamples {
             + of([takeOver], [Valued(ImportOutcome.allCases)]) + asking(identify, people)
             + of([LoginInterface.Unlock(value: 1000)], [Valued(true)])
             + of([LoginInterface.ListAccounts()], [Valued(accounts)])
-            + of([LoginInterface.RemoveAccount(value: 1000)], [NoValue()])
+            + of(
+                [
+                    LoginInterface.RemoveAccount(value: 1000),
+                    LoginInterface.RemoveAccount(value: 1000, existing: true),
+                ],
+                [NoValue()]
+            )
             + of([LoginInterface.ConfirmAccount(value: 1000)], [NoValue()])
     }
 }
@@ -560,7 +569,8 @@ extension MessageSamples {
 
     private static let purposes: [TouchPurpose] = [
         .yes, .storedByProgram, .item("x"), .signIn("x"), .setPasscode, .changePasscode, .removePasscode,
-        .reseal, .changeFingers, .deleteItem("x"), .listItems, .sshLogin("x"), .sshLoginBound("x"),
+        .reseal, .changeFingers, .deleteItem("x"), .listItems, .deleteEverything, .sshLogin("x"),
+        .sshLoginBound("x"),
         .sshLoginUnproven("x"),
         .gitSignature, .sshSignature("x"), .sshAuthentication("x"), .sshUnknownData("x"), .sshPins("x"),
         .keyring, .keyringOff, .keyringPassword,

@@ -79,7 +79,8 @@ struct `A touch for one purpose, over the socket` {
         let machine = try await HostMachine()
         for purpose in [
             TouchPurpose.item("bank"), .deleteItem("bank"), .setPasscode, .changePasscode, .removePasscode,
-            .reseal, .changeFingers, .listItems, .sshLogin("ada@SHA256:x"), .sshLoginBound("ada@SHA256:x"),
+            .reseal, .changeFingers, .listItems, .deleteEverything, .sshLogin("ada@SHA256:x"),
+            .sshLoginBound("ada@SHA256:x"),
             .sshLoginUnproven("ada"),
             .gitSignature, .sshSignature("file"), .sshAuthentication("root (sudo)"), .sshUnknownData("x"),
             .sshPins("x: *"), .keyring, .keyringOff,

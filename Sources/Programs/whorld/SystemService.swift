@@ -38,6 +38,11 @@ struct SystemService {
             identify: { (users, request, presenter) async throws(ServiceError) in
                 try await roots.identify(users, request, presenter)
             },
+            enroll: { (asked, observer) async throws(ServiceError) in try await roots.enroll(asked, observer)
+            },
+            forget: { (user, request, presenter) async throws(ServiceError) in
+                try await roots.forget(user, request, presenter)
+            },
             takeOver: { (user, prints, isTrial, wereClosed) async throws(ServiceError) in
                 try await roots.takeOver(prints, of: user, isTrial: isTrial, wereClosed: wereClosed)
             },

@@ -80,6 +80,14 @@ final class UserEngines: Sendable {
         try await root(of: uid).unlock(by: asker)
     }
 
+    /// Enrolls the first finger of a user for an administrator.
+    func enroll(
+        _ asked: EnrollFingerFor,
+        _ observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(ServiceError) -> EnrolledFinger {
+        try await root(of: asked.user).enrollFirst(asked.finger, asked.request, observer)
+    }
+
     /// Imports another program's prints for a user.
     func takeOver(
         _ prints: [ForeignPrint],
@@ -131,9 +139,19 @@ final class UserEngines: Sendable {
 extension UserEngines: AccountKeeper {
     func accounts() throws(ServiceError) -> [StoredAccount] { try folders.all() }
 
-    func remove(_ number: UInt32) async throws(ServiceError) {
+    func remove(_ number: UInt32, existing: Bool) async throws(ServiceError) {
         // The record of userdel's hook is newer than any account that now has the user ID.
-        if !folders.isSpooled(number) { try folders.requireFormer(number) }
+        if !existing, !folders.isSpooled(number) { try folders.requireFormer(number) }
+        try await forget(number)
+    }
+
+    /// Removes all data of a user who consents to it.
+    func forget(
+        _ number: UInt32,
+        _ request: ConsentRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(ServiceError) {
+        try await root(of: number).requireOwnerToForget(request, presenter)
         try await forget(number)
     }
 
@@ -172,11 +190,11 @@ extension UserEngines: AccountKeeper {
         defer { kept.withLock { _ = $0.removed.remove(number) } }
         if let root = old ?? former(number) {
             for sentence in await root.forgetOwner() {
-                ServiceManager.log(.warning, "Deleted user \(number): \(sentence).")
+                ServiceManager.log(.warning, "User \(number), whose data is removed: \(sentence).")
             }
         }
         try folders.discard(number)
-        ServiceManager.log(.notice, "Removed the fingers and items of deleted user \(number).")
+        ServiceManager.log(.notice, "Removed the fingers and items of user \(number).")
     }
 
     /// Returns a root with which to remove the data of an account that is stored outside its folder.

@@ -78,6 +78,14 @@ package struct AccountFingers: Sendable {
         Consent(owner: try await engine.consentOfAccount(to: change, for: Self.application, isAllowed))
     }
 
+    /// Returns the consent to the first finger of a user other than the client's, which the system's rules allow.
+    ///
+    /// - Throws: `ownerNeeded` if a finger, a passcode or an item exists; `enrollmentTampered`, `enrollmentRolledBack` or
+    ///   `storeFailed`.
+    package func consent(toFirst finger: Finger) async throws(ServiceError) -> Consent {
+        Consent(owner: try await engine.consentOfAdministrator(toFirst: finger))
+    }
+
     /// Enrolls a finger.
     ///
     /// - Throws: The errors of ``EnrollFinger``.

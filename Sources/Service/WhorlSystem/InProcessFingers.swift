@@ -19,6 +19,7 @@ struct InProcessFingers: Sendable {
         table.on(state)
         table.on(difference)
         table.on(enroll)
+        table.on(enrollFor)
         table.on(label)
         table.on(remove)
         table.on(acceptable)
@@ -57,6 +58,32 @@ struct InProcessFingers: Sendable {
         try await enroller.refuseTaken(finger.finger, profile: profile, on: reader)
         let consent = try await consent(to: .add(finger.finger), request, prompter)
         return try await enroll(finger, enroller, on: reader, consent, request.timeout, prompter.observer)
+    }
+
+    /// Refuses, because these are the fingers of one user; the system service enrolls for others.
+    private func enrollFor(_: EnrollFingerFor, _: Prompter) async throws(ServiceError) -> EnrolledFinger {
+        throw ServiceError(
+            .notPermitted,
+            message: "Only the system service can enroll a finger for another user.",
+            recovery: "Install the service (Docs/Service.md).",
+            cause: "no system service"
+        )
+    }
+
+    /// Enrolls the first finger of a user who has stored nothing, on behalf of an administrator.
+    ///
+    /// Both the beginning and the transaction that stores the finger check that nothing is stored.
+    ///
+    /// - Throws: `ownerNeeded` if a finger, a passcode or an item exists, and the errors of ``EnrollFinger``.
+    func enrollFirst(
+        _ finger: NewFinger,
+        _ request: ConsentRequest,
+        _ observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(ServiceError) -> EnrolledFinger {
+        let reader = try await readers.chosenReader()
+        let consent = try await engine.consentOfAdministrator(toFirst: finger.finger)
+        let enroller = try await newEnroller(for: request)
+        return try await enroll(finger, enroller, on: reader, consent, request.timeout, observer)
     }
 
     /// Enrolls a finger, after the owner has consented if that is required.

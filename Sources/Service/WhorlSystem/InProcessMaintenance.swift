@@ -21,10 +21,21 @@ struct InProcessMaintenance: StateUpkeep {
         table.on(hasChip)
         table.on(provision)
         table.on(reset)
+        table.on(deleteEverything)
         table.on(reseal)
         table.on(attempts)
         table.on(log)
         table.on(lockFileFault)
+    }
+
+    /// Refuses, because the log is open here; the system service deletes the directory.
+    private func deleteEverything(_: DeleteEverything, _: Prompter) async throws(ServiceError) {
+        throw ServiceError(
+            .notPermitted,
+            message: "Only the system service deletes everything of a user.",
+            recovery: "Delete the directory \(state.directory.path).",
+            cause: "no system service"
+        )
     }
 
     private func facts(_: ReadFacts) -> MaintenanceFacts {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 package import WhorlStateStore
 package import WhorlGLib
 package import WhorlEngine
@@ -201,6 +202,28 @@ public final class InProcessRoot: Sendable {
     /// - Returns: Whether the fingers were locked out.
     package func unlock(by asker: Asker?) async throws(ServiceError) -> Bool {
         try await engine.unlock(by: asker)
+    }
+
+    /// Enrolls the first finger of the profile, which has stored nothing, on behalf of an administrator.
+    package func enrollFirst(
+        _ finger: NewFinger,
+        _ request: ConsentRequest,
+        _ observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(ServiceError) -> EnrolledFinger {
+        let enrolled = try await fingers(by: engine).enrollFirst(finger, request, observer)
+        let entry = AuditEntry(
+            at: Date(),
+            profile: profile,
+            application: request.application.rawValue,
+            event: .change,
+            outcome: "fingerEnrolled",
+            finger: enrolled.finger,
+            reader: enrolled.reader,
+            detail: "by an administrator",
+            asker: request.asker
+        )
+        await services.note(entry)
+        return enrolled
     }
 
     /// Returns the profile's fingers on one reader, for programs that the system's rules cover.

@@ -59,6 +59,7 @@ actor DirectWork: DeviceWork {
     func enrollment(
         of finger: Finger,
         for user: String,
+        isOthers: Bool,
         _ asking: Asking,
         begun: @escaping @Sendable () -> Void
     ) -> Scan {

@@ -13,6 +13,7 @@ internal import WhorlFingerprint
 extension Operations {
     static let ofFingers: [any ServiceOperation.Type] = [
         ListFingers.self, ReadEnrollmentState.self, CompareFingers.self, EnrollFinger.self,
+        EnrollFingerFor.self,
         LabelFingers.self, RemoveFingers.self,
         ListAcceptableFingers.self, AcceptFingers.self, ReconcileReader.self, ExerciseReader.self,
     ]
@@ -81,6 +82,35 @@ public struct EnrollFinger: OwnerOperation {
     }
 
     public var purpose: String { "enroll the \(finger.finger.rawValue)" }
+}
+
+/// Enrolls the first finger of another user, who touches the reader, and returns the finger as stored.
+///
+/// Only the system service performs it, if the system's rules allow it (polkit's `io.whorl.enroll-others`). The user must
+/// have no finger, no passcode and no item. Errors: `notPermitted`; `ownerNeeded` if the user has any of these; those of
+/// ``EnrollFinger``.
+public struct EnrollFingerFor: OwnerOperation, DescribedChange {
+    public typealias Reply = EnrolledFinger
+    public static let name = "io.whorl.Fingers.EnrollFor"
+    public static let rules = OperationRules(
+        change: "enroll a finger for another user",
+        "fingerEnrolledFor",
+        by: .unconfinedAtReader
+    )
+
+    /// The ID of the user whose finger is enrolled.
+    public let user: UInt32
+    public let finger: NewFinger
+    public var request: ConsentRequest
+
+    public init(_ user: UInt32, _ finger: NewFinger, _ request: ConsentRequest) {
+        self.user = user
+        self.finger = finger
+        self.request = request
+    }
+
+    package var subject: String { "user \(user)" }
+    public var purpose: String { "enroll the \(finger.finger.rawValue) of user \(user)" }
 }
 
 /// Changes the label of fingers, and returns these fingers.

@@ -7,7 +7,8 @@
 extension Operations {
     static let ofMaintenance: [any ServiceOperation.Type] = [
         ReadFacts.self, HasState.self, ReadChangeMark.self, ReadVaultStatus.self, ProvisionVault.self,
-        ResetVault.self, ResealItems.self, ListAttempts.self, ReadLog.self, ReadLockFileFault.self,
+        ResetVault.self, DeleteEverything.self, ResealItems.self, ListAttempts.self, ReadLog.self,
+        ReadLockFileFault.self,
     ]
 }
 
@@ -80,6 +81,29 @@ public struct ResetVault: ServiceOperation {
     private enum CodingKeys: String, CodingKey { case withoutChip = "value" }
 
     public init(withoutChip: Bool) { self.withoutChip = withoutChip }
+}
+
+/// Deletes everything that is stored for the user: fingers, also in connected readers, items, the passcode and the log.
+///
+/// Only the system service performs it. If a finger is enrolled or a passcode is set, the owner must consent; otherwise,
+/// the system's rules must allow it (polkit's `io.whorl.reset`). The journal and backups are not changed. Errors: the
+/// reason why the owner did not consent; `notPermitted`; a storage error.
+public struct DeleteEverything: OwnerOperation {
+    public typealias Reply = NoValue
+    public static let name = "io.whorl.Maintenance.DeleteEverything"
+    /// The log is deleted as well, so only the journal has an entry.
+    public static let rules = OperationRules(.loggedChange("delete everything"), by: .unconfined)
+
+    public var request: ConsentRequest
+
+    public init(_ request: ConsentRequest) { self.request = request }
+
+    /// Decodes the request from the members of the call itself.
+    public init(from decoder: any Decoder) throws { request = try ConsentRequest(from: decoder) }
+
+    public func encode(to encoder: any Encoder) throws { try request.encode(to: encoder) }
+
+    public var purpose: String { "delete everything that is stored for this user" }
 }
 
 /// Prompts for the passcode, and binds secrets that depend on boot measurements to the current measurements.

@@ -28,6 +28,8 @@ public enum TouchPurpose: Sendable, Hashable {
     case deleteItem(String)
     /// Listing the items of all programs.
     case listItems
+    /// Deleting everything that is stored for the user.
+    case deleteEverything
     /// A login with SSH as this user at the host with this key, which the signature is bound to.
     case sshLogin(String)
     /// A login with SSH as this user at the host with this key, which the signature is not bound to.
@@ -77,7 +79,8 @@ extension TouchPurpose {
     /// the signature.
     package var proof: Proof {
         switch self {
-        case .yes, .item, .deleteItem, .listItems, .changeFingers, .changePasscode, .removePasscode, .reseal,
+        case .yes, .item, .deleteItem, .listItems, .deleteEverything, .changeFingers, .changePasscode,
+            .removePasscode, .reseal,
             .sshLogin, .sshLoginBound, .sshLoginUnproven, .gitSignature, .sshSignature, .sshAuthentication,
             .sshUnknownData, .sshPins,
             .keyring, .keyringOff, .keyringPassword, .openKeyring, .optOut:
@@ -91,7 +94,8 @@ extension TouchPurpose {
     package var isForEvaluations: Bool {
         switch self {
         case .yes, .storedByProgram, .signIn: true
-        case .item, .deleteItem, .listItems, .setPasscode, .changePasscode, .removePasscode, .reseal,
+        case .item, .deleteItem, .listItems, .deleteEverything, .setPasscode, .changePasscode,
+            .removePasscode, .reseal,
             .sshLogin, .sshLoginBound, .sshLoginUnproven, .gitSignature, .sshSignature, .sshAuthentication,
             .sshUnknownData, .sshPins,
             .changeFingers, .keyring, .keyringOff, .keyringPassword, .openKeyring, .optOut, .logIn,
@@ -129,6 +133,7 @@ extension TouchPurpose {
         case .changeFingers: translated("Changes the enrolled fingers.")
         case .deleteItem(let name): translated("Deletes “%1$@”.", with: Self.shown(name))
         case .listItems: translated("Shows which items all programs have stored, without their values.")
+        case .deleteEverything: translated("Deletes your fingers, secrets, keys, passcode and log.")
         case .sshLogin(let host):
             translated("Signs in with SSH: %1$@.", with: Self.whole(host)) + Self.more(limits)
         case .sshLoginBound(let host):
@@ -190,6 +195,7 @@ extension TouchPurpose: Codable {
         case .changeFingers: ("changeFingers", nil)
         case .deleteItem(let name): ("deleteItem", name)
         case .listItems: ("listItems", nil)
+        case .deleteEverything: ("deleteEverything", nil)
         case .sshLogin(let host): ("sshLogin", host)
         case .sshLoginBound(let host): ("sshLoginBound", host)
         case .sshLoginUnproven(let user): ("sshLoginUnproven", user)
@@ -224,6 +230,7 @@ extension TouchPurpose: Codable {
         case "changeFingers": self = .changeFingers
         case "deleteItem": self = .deleteItem(try name())
         case "listItems": self = .listItems
+        case "deleteEverything": self = .deleteEverything
         case "sshLogin": self = .sshLogin(try name())
         case "sshLoginBound": self = .sshLoginBound(try name())
         case "sshLoginUnproven": self = .sshLoginUnproven(try name())

@@ -74,17 +74,21 @@ struct AccountCommand: AsyncParsableCommand {
         static let asks = Asked.systemService
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Remove the fingers and items of a deleted account"
+            abstract: "Remove the fingers and items of a deleted account",
+            discussion:
+                "With --existing, the data is removed although the account exists, and its user can begin again."
         )
         @Argument(help: ArgumentHelp("The account's former name, or its numeric ID", valueName: "account"))
         var account: String
+        @Flag(help: "Also if the account exists")
+        var existing = false
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws -> Answer {
             try requireAdministrator()
             let accounts = try await storedAccounts()
             let found = try only(accounts.filter { $0.name == account || "\($0.number)" == account }, account)
-            try await RemoteAccounts().remove(found.number)
+            try await RemoteAccounts().remove(found.number, existing: existing)
             let name = found.name.map { " (“\(DisplayText.clean($0, limit: 60))”)" } ?? ""
             return Answer(
                 result: ["number": .integer(Int(found.number))],

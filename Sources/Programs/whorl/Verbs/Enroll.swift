@@ -4,6 +4,7 @@ import ArgumentParser
 import Synchronization
 import WhorlFingerprint
 import WhorlRemote
+import WhorlSecretMemory
 import WhorlTerminalPrompt
 import WhorlService
 import WhorlSupport
@@ -20,6 +21,9 @@ struct Enroll: Verb {
             enrolled a finger or set a passcode before, you authenticate first. A finger that is already enrolled is refused under \
             any name. If fprintd also uses the reader and could delete the finger, the command fails unless you add --share-reader.
 
+            An administrator can enroll the first finger of others, who touch the reader (--for, --from): of accounts without a \
+            finger, a passcode and items. polkit requires an administrator's password.
+
             FINGER is one of the following; the ending -finger is optional:
 
               \(Finger.allNames.prefix(5).joined(separator: ", "))
@@ -28,6 +32,7 @@ struct Enroll: Verb {
             Example:
 
               whorl enroll right-index-finger --label "the good hand"
+              whorl enroll right-index-finger --for anna
             """
     )
 
@@ -46,20 +51,65 @@ struct Enroll: Verb {
     @Flag(help: "Enroll even if fprintd also uses the reader and could delete the finger")
     var shareReader = false
 
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("Enroll the first finger of this user (administrators only)", valueName: "user")
+    )
+    var user: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Enroll the first finger of each user in a file, one name on a line",
+            valueName: "file"
+        )
+    )
+    var from: String?
+
     @OptionGroup var passcode: PasscodeOption
     @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard user == nil || from == nil else { throw ValidationError("Use either --for or --from.") }
+        guard user == nil && from == nil || passcode.descriptor == nil else {
+            throw ValidationError("--passcode-fd is for your own fingers; polkit asks for a password.")
+        }
+    }
 
     func answer(_ session: Session) async throws -> Answer {
         let finger = try Finger(argument: finger)
         if !shareReader { try await requireOwnReader(session) }
-        let preset = try await passcode.preset()
-        let isGuided = guided ?? session.console.isForPerson
+        if let from { return try await enroll(finger, ofUsersIn: from, session) }
+        if let user {
+            let number = try Self.number(of: user)
+            let operation = { EnrollFingerFor(number, newFinger(finger, session), $0) }
+            var answer = try await enroll(finger, of: user, session, nil, operation)
+            answer.result = answer.result.adding("user", .string(user))
+            return answer
+        }
+        return try await enroll(finger, of: nil, session, try await passcode.preset()) {
+            EnrollFinger(newFinger(finger, session), $0)
+        }
+    }
+
+    func newFinger(_ finger: Finger, _ session: Session) -> NewFinger {
+        NewFinger(finger, label: label, isGuided: guided ?? session.console.isForPerson)
+    }
+
+    /// Enrolls a finger, and shows whose it is.
+    func enroll<Asked: OwnerOperation>(
+        _ finger: Finger,
+        of user: String?,
+        _ session: Session,
+        _ preset: SecretBox?,
+        _ operation: (ConsentRequest) -> Asked
+    ) async throws -> Answer where Asked.Reply == EnrolledFinger {
         let tests = Mutex(TestTouches())
         let stages = Mutex(0)
-        let activity = Activity(
-            translated("Enroll the %1$@", with: translated(finger.spokenName)),
-            console: session.console
-        )
+        let name = translated(finger.spokenName)
+        let title =
+            user.map { translated("Enroll the %1$@ of %2$@", with: name, DisplayText.clean($0, limit: 60)) }
+            ?? translated("Enroll the %1$@", with: name)
+        let activity = Activity(title, console: session.console)
         let enrolled = try await activity.run(
             success: { _ in
                 let sentences = [translated("Enrolled."), tests.withLock(\.sentence)]
@@ -75,11 +125,12 @@ struct Enroll: Verb {
                         // Some drivers know the number of stages only after they were opened.
                         if case .scan(.stage(_, let total)) = progress { stages.withLock { $0 = total } }
                         show(progress, activity)
-                    }
-                ) { EnrollFinger(NewFinger(finger, label: label, isGuided: isGuided), $0) }
+                    },
+                    operation
+                )
             }
         }
-        let tested = isGuided ? tests.withLock(\.self) : nil
+        let tested = guided ?? session.console.isForPerson ? tests.withLock(\.self) : nil
         return Answer(
             result: [
                 "finger": .string(enrolled.finger.rawValue), "id": .string(enrolled.id.description),

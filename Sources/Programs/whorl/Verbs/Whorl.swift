@@ -45,7 +45,7 @@ struct Whorl: Verb {
                 name: "System",
                 subcommands: [
                     PAMCommand.self, Keyring.self, Biometry.self, Unlock.self, AccountCommand.self,
-                    ImportFprintd.self,
+                    ForgetMe.self, ImportFprintd.self,
                 ]
             ),
             CommandGroup(name: "Servers", subcommands: [Login.self]),

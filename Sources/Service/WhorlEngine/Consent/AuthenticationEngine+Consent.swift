@@ -2,7 +2,7 @@
 
 import WhorlStateStore
 package import WhorlEnrollment
-import WhorlFingerprint
+package import WhorlFingerprint
 package import WhorlService
 package import WhorlVault
 
@@ -329,5 +329,25 @@ extension AuthenticationEngine {
         let entry = entry(.evaluation, "account", for: application.rawValue, detail: detail)
         try await changeExisting { try AuditLog.append(entry, in: $0) }
         return OwnerConsent(to: change, in: status, by: .account)
+    }
+
+    /// Returns an administrator's consent to the first finger of a user who has stored nothing.
+    ///
+    /// The system's rules must have allowed the administrator to enroll others.
+    ///
+    /// - Parameter finger: The finger.
+    /// - Returns: The consent, which the transaction that stores the finger checks again.
+    /// - Throws: `ownerNeeded` if a finger, a passcode or an item exists; `enrollmentTampered`, `enrollmentRolledBack`, or a
+    ///   storage error.
+    @concurrent
+    package func consentOfAdministrator(
+        toFirst finger: Finger
+    ) async throws(ServiceError) -> OwnerConsent {
+        let store = try await state.createdStore()
+        let status = try await store.status(of: profile)
+        if let fault = status.fault { throw fault }
+        let consent = OwnerConsent(to: .add(finger), in: status, by: .administrator)
+        try await store.requireConsent(to: .add(finger), by: consent, of: profile)
+        return consent
     }
 }

@@ -76,6 +76,8 @@ package enum FprintAction: String, Sendable, CaseIterable {
     case setUserName = "net.reactivated.fprint.device.setusername"
     /// Enrolling the first finger while no passcode is set.
     case enrollFirst = "io.whorl.enroll"
+    /// Enrolling the first finger of another user.
+    case enrollOthers = "io.whorl.enroll-others"
     /// Adding or removing a finger when the owner can be recognized.
     case changeFingers = "io.whorl.change-fingers"
 }

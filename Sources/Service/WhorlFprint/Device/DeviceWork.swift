@@ -36,6 +36,7 @@ package protocol DeviceWork: Actor {
     /// - Parameters:
     ///   - finger: The finger.
     ///   - user: The user to whom the finger belongs.
+    ///   - isOthers: Whether the client runs as another user.
     ///   - asking: Requests additional rights.
     ///   - begun: Called when the reader has started or failed to start.
     /// - Returns: The enrollment, which has not begun.
@@ -43,6 +44,7 @@ package protocol DeviceWork: Actor {
     func enrollment(
         of finger: Finger,
         for user: String,
+        isOthers: Bool,
         _ asking: Asking,
         begun: @escaping @Sendable () -> Void
     ) async throws(FprintError) -> Scan

@@ -78,7 +78,10 @@ extension FprintDevice {
         let user = try await userOfHolder(client)
         guard let finger = Finger(rawValue: name) else { throw .invalidFingername(name) }
         try state.requireIdle()
-        let scan = try await work.enrollment(of: finger, for: user, asking(client)) { reply.answer() }
+        let isOthers = await rights.user(of: client) != user
+        let scan = try await work.enrollment(of: finger, for: user, isOthers: isOthers, asking(client)) {
+            reply.answer()
+        }
         try state.requireHeld(by: client)
         try state.begin(.enroll)
         run(scan, "EnrollStatus")

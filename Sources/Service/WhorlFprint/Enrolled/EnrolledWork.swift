@@ -100,11 +100,14 @@ actor EnrolledWork: DeviceWork {
     func enrollment(
         of finger: Finger,
         for user: String,
+        isOthers: Bool,
         _ asking: Asking,
         begun: @escaping @Sendable () -> Void
     ) async throws(FprintError) -> Scan {
         let account = try account(of: user)
-        let consent = try await agreed(to: .add(finger), account, asking)
+        let consent =
+            try await isOthers
+            ? agreed(toFirst: finger, account, asking) : agreed(to: .add(finger), account, asking)
         return { report in
             // A reader that failed to start has already sent its status.
             defer { begun() }
@@ -141,6 +144,20 @@ actor EnrolledWork: DeviceWork {
     private func account(of user: String) throws(FprintError) -> AccountFingers {
         guard let account = accounts(user, reader) else { throw .permissionDenied("no such user") }
         return account
+    }
+
+    /// Returns the consent to another user's first finger, which requires that the user has stored nothing.
+    private func agreed(
+        toFirst finger: Finger,
+        _ account: AccountFingers,
+        _ asking: Asking
+    ) async throws(FprintError) -> AccountFingers.Consent {
+        guard await asking(.enrollOthers) else { throw .permissionDenied(FprintAction.enrollOthers.rawValue) }
+        do throws(ServiceError) {
+            return try await account.consent(toFirst: finger)
+        } catch {
+            throw error.code == .ownerNeeded ? .permissionDenied(error.message) : .internal(error.message)
+        }
     }
 
     private func agreed(

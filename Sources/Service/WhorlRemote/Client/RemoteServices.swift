@@ -106,8 +106,8 @@ package struct RemoteAccounts: Sendable {
     }
 
     /// Removes all data of the account that had a user ID.
-    package func remove(_ number: UInt32) async throws(ServiceError) {
-        _ = try await client.call(LoginInterface.RemoveAccount(value: number))
+    package func remove(_ number: UInt32, existing: Bool) async throws(ServiceError) {
+        _ = try await client.call(LoginInterface.RemoveAccount(value: number, existing: existing))
     }
 
     /// Confirms that the state belongs to the account that now has the user ID.

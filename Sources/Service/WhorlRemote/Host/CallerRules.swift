@@ -95,6 +95,8 @@ package struct Caller: Sendable {
 package enum GuardedAction: String, Sendable, CaseIterable {
     /// Enrolling the first finger while no passcode is set.
     case enroll = "io.whorl.enroll"
+    /// Enrolling the first finger of another user.
+    case enrollOthers = "io.whorl.enroll-others"
     /// Setting the first passcode while no finger is enrolled.
     case setPasscode = "io.whorl.set-passcode"
     /// Deleting all items of the user.

@@ -10,6 +10,10 @@ package struct LoginAccess: Sendable {
     let owner: @Sendable (UInt32) throws(ServiceError) -> any ServiceAsker
     /// Enrolls another program's prints for a user.
     let takeOver: TakeOver
+    /// Enrolls the first finger of a user for an operator.
+    let enroll: Enroll
+    /// Deletes everything that is stored for a user who consents.
+    let forget: Forget
     /// Returns the reason why a user cannot be prompted for a touch, if it is known immediately and does not depend on
     /// the caller.
     let obstacle: Obstacle
@@ -35,6 +39,16 @@ package struct LoginAccess: Sendable {
         @Sendable ([UInt32], EvaluationRequest, any PromptPresenter) async throws(ServiceError)
         -> IdentifiedPerson
 
+    /// Enrolls the first finger of the user that the operation names, whom the system's rules allow the caller to enroll.
+    package typealias Enroll =
+        @Sendable (EnrollFingerFor, @escaping @Sendable (EnrollmentProgress) -> Void)
+        async throws(ServiceError)
+        -> EnrolledFinger
+
+    /// Prompts the user with an ID, and deletes everything that is stored for this user.
+    package typealias Forget =
+        @Sendable (UInt32, ConsentRequest, any PromptPresenter) async throws(ServiceError) -> Void
+
     /// Enrolls another program's prints for the user with an ID; a dry run does not change anything.
     package typealias TakeOver =
         @Sendable (UInt32, [ForeignPrint], _ isTrial: Bool, _ readersWereClosed: Bool)
@@ -51,6 +65,8 @@ package struct LoginAccess: Sendable {
     ///   - place: The counter of failed attempts of all logins on this machine; `nil` if they are not counted.
     ///   - unlock: Ends the lockout of the fingers of the user with an ID; by default, no fingers are locked out.
     ///   - identify: Identifies which of several users is touching the reader; by default, identifying fails.
+    ///   - enroll: Enrolls the first finger of a user for an operator; by default, this fails.
+    ///   - forget: Deletes everything that is stored for a user; by default, this fails.
     ///   - takeOver: Enrolls prints for the user with an ID; by default, no prints are imported.
     ///   - accounts: The accounts whose state the service stores; by default, there are none.
     package init(
@@ -63,6 +79,12 @@ package struct LoginAccess: Sendable {
         identify: @escaping Identify = { _, _, _ throws(ServiceError) in
             throw ServiceError(.biometryNotAvailable, cause: "this service does not identify users")
         },
+        enroll: @escaping Enroll = { _, _ throws(ServiceError) in
+            throw ServiceError(.notPermitted, cause: "this service enrolls its own user only")
+        },
+        forget: @escaping Forget = { _, _, _ throws(ServiceError) in
+            throw ServiceError(.notPermitted, cause: "this service does not delete the directory")
+        },
         takeOver: @escaping TakeOver = { _, prints, _, _ in prints.map { _ in .elsewhere } },
         accounts: (any AccountKeeper)? = nil
     ) {
@@ -73,6 +95,8 @@ package struct LoginAccess: Sendable {
         self.place = place
         self.unlock = unlock
         self.identify = identify
+        self.enroll = enroll
+        self.forget = forget
         self.takeOver = takeOver
         self.accounts = accounts
     }

@@ -8,8 +8,8 @@ package protocol AccountKeeper: Sendable {
     /// Returns information about the state of each account.
     func accounts() async throws(ServiceError) -> [StoredAccount]
 
-    /// Removes all data of an account that no longer exists.
-    func remove(_ number: UInt32) async throws(ServiceError)
+    /// Removes all data of an account; one that exists must be named as `existing`.
+    func remove(_ number: UInt32, existing: Bool) async throws(ServiceError)
 
     /// Confirms that the state belongs to the account that now has the user ID, for example after its name changed.
     func confirm(_ number: UInt32) async throws(ServiceError)
@@ -25,7 +25,9 @@ extension ServiceHost {
         router.on(LoginInterface.RemoveAccount.self) {
             (number, call) async throws(ServiceRefusal) in
             guard let keeper else { throw ServiceRefusal.invalidParameter("value") }
-            let outcome = await Result<_, ServiceError>(of: try await keeper.remove(number.value))
+            let outcome = await Result<_, ServiceError>(
+                of: try await keeper.remove(number.value, existing: number.existing ?? false)
+            )
             let text = "remove the state of user \(number.value)"
             return try await record(outcome, call, LoginInterface.RemoveAccount.name, text)
         }

@@ -18,12 +18,36 @@ extension ServiceHost {
             enroll.request = try enrolling(asked.request, call, presenter)
             return enroll
         }
+        router.onPrompting(EnrollFingerFor.self) { (asked, call) async throws(ServiceRefusal) in
+            try await answer(asked, call) { (operation, presenter) async throws(ServiceRefusal) in
+                try await enroll(operation, call, presenter)
+            }
+        }
         prompting(&router, ExerciseReader.self) { (asked, _, call, presenter) async throws(ServiceRefusal) in
             try checkClearing(asked.exercise, call)
             var exercise = asked
             exercise.request = try enrolling(asked.request, call, presenter)
             return exercise
         }
+    }
+
+    /// Enrolls the first finger of another user.
+    ///
+    /// Whether that user exists, or has fingers, is said only to those who may enroll others.
+    private func enroll(
+        _ asked: EnrollFingerFor,
+        _ call: ServiceCall,
+        _ presenter: WirePresenter<EnrolledFinger>
+    ) async throws(ServiceRefusal) -> EnrolledFinger {
+        if let obstacle = asked.request.obstacle ?? asked.request.fingerObstacle { throw obstacle.refusal }
+        guard let logins else {
+            throw ServiceError(.notPermitted, cause: "this service enrolls its own user only").refusal
+        }
+        try await refusing(
+            presenter,
+            await rules.authorize(.enrollOthers, call.client, mayAsk: await presenter.isInteractive)
+        )
+        return try await refusing(presenter, await logins.enroll(asked) { presenter.report($0) })
     }
 
     /// Checks that only root clears a reader, because it stores the prints of all users and systems.

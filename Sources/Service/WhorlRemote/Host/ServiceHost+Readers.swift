@@ -11,6 +11,27 @@ extension ServiceHost {
             try await authorize(.reset, call)
             return try await refusing(await services.ask(asked))
         }
+        router.onPrompting(DeleteEverything.self) { (asked, call) async throws(ServiceRefusal) in
+            try await answer(asked, call) { (operation, presenter) async throws(ServiceRefusal) in
+                try await deleteEverything(operation.request, call, presenter)
+            }
+        }
+    }
+
+    private func deleteEverything(
+        _ asked: ConsentRequest,
+        _ call: ServiceCall,
+        _ presenter: WirePresenter<NoValue>
+    ) async throws(ServiceRefusal) -> NoValue {
+        guard let logins else {
+            throw ServiceError(.notPermitted, cause: "this service does not delete the directory").refusal
+        }
+        var request = asked
+        request.allowsFirst = { [rules] () async throws(ServiceError) in
+            try await rules.authorize(.reset, call.client, mayAsk: await presenter.isInteractive)
+        }
+        try await refusing(presenter, await logins.forget(call.client.user.uid, request, presenter))
+        return NoValue()
     }
 }
 

@@ -143,13 +143,15 @@ enum LoginInterface {
         static let rules = OperationRules(.once, by: .root)
     }
 
-    /// Removes all data of the account that had a user ID.
+    /// Removes all data of the account that has or had a user ID.
     struct RemoveAccount: OfUser {
         typealias Reply = NoValue
         static let name = "io.whorl.Login.RemoveAccount"
         static let rules = OperationRules(.once, by: .root)
 
         let value: UInt32
+        /// Whether the data is removed even if the account exists.
+        var existing: Bool?
     }
 
     /// Confirms that the state belongs to the account that now has the user ID.

@@ -5,6 +5,22 @@ import WhorlEnrollment
 import WhorlService
 
 extension InProcessRoot {
+    /// Prompts the owner to consent to the deletion of everything that is stored, as ``forgetOwner()`` and the caller do
+    /// afterwards.
+    ///
+    /// - Throws: The reason why the owner did not consent.
+    package func requireOwnerToForget(
+        _ request: ConsentRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(ServiceError) {
+        try await engine.requireOwner(
+            for: .deleteEverything,
+            to: "delete everything that is stored for you",
+            request,
+            presenter: presenter
+        )
+    }
+
     /// The name under which this program appears in the log of reader operations.
     private static let remover = ApplicationID(rawValue: "whorl account remove")
 

@@ -26,6 +26,8 @@ package struct OwnerConsent: Sendable {
         case passcode
         /// The system's rules allowed the change, for example after the account's password was entered.
         case account
+        /// The system's rules allowed someone else to enroll the first finger, which requires that nothing is stored.
+        case administrator
     }
 
     let profile: String
@@ -157,6 +159,9 @@ extension EnrollmentStore {
         guard consent.profile == now.profile, consent.change == change,
             need != .passcode || consent.proof == .passcode
         else { return ServiceError(.ownerNeeded) }
+        if consent.proof == .administrator, try need != .nothing || OwnerItems.exist(of: now.profile, db) {
+            return .isUsed(now.profile)
+        }
         guard consent.state == FingersState(now, templateSeal) else {
             return ServiceError(.changedMeanwhile)
         }
@@ -166,7 +171,7 @@ extension EnrollmentStore {
     /// Rejects a change early, before a reader is used.
     ///
     /// The change itself checks the consent again.
-    func requireConsent(
+    package func requireConsent(
         to change: OwnerConsent.Change,
         by consent: OwnerConsent?,
         of profile: String
@@ -175,5 +180,18 @@ extension EnrollmentStore {
             try self.refusal(of: change, by: consent, Manifest(db, profile: profile), isTrusted: true, db)
         }
         if let refusal { throw refusal }
+    }
+}
+
+extension ServiceError {
+    /// The error for an account for which no one else can enroll a finger.
+    fileprivate static func isUsed(_ profile: String) -> ServiceError {
+        ServiceError(
+            .ownerNeeded,
+            profile,
+            message: "This account already has a finger, a passcode or an item.",
+            recovery: "Its user can run `whorl enroll`.",
+            cause: "another user can only enroll the first finger"
+        )
     }
 }

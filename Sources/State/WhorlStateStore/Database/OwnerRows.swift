@@ -20,6 +20,17 @@ package enum OwnerFingers {
     }
 }
 
+/// A query for whether a profile has ever stored something that a finger could unlock.
+package enum OwnerItems {
+    /// Returns whether the profile has an item, a keychain item or a sealed password, or whether a program had an item
+    /// sealed, according to the log.
+    package static func exist(of profile: String, _ db: Database) throws -> Bool {
+        for table in ["vault_items", "keychain_items", "login_passwords", "keyring_passwords"]
+        where try db.hasRow("\(table) WHERE profile = ?", of: profile) { return true }
+        return try db.hasRow("audit WHERE profile = ? AND outcome = 'itemMade'", of: profile)
+    }
+}
+
 extension Database {
     fileprivate func hasRow(_ condition: String, of profile: String) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT 1 FROM \(condition))"

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+# Docs/Security.md: A2d
+"""An administrator who enrolls other people's first fingers, and people who have everything deleted."""
+
+import os
+import pathlib
+import pwd
+import signal
+import subprocess
+import threading
+
+import pexpect
+
+from people import act, command, lay, sit, start, whorl
+from run import allow
+from whorl_client import Refused, call
+
+PEOPLE = [f"visitor{number}" for number in range(10)]
+STATE = pathlib.Path("/var/lib/whorl")
+
+
+def nowhere(_):
+    """The place of a process in no session."""
+
+
+def state(user):
+    return STATE / str(pwd.getpwnam(user).pw_uid)
+
+
+def enroll(user, finger, *words):
+    """Enrolls for someone, who touches the reader, and returns the exit status and the output."""
+    process = start("enroll", "right-index", "--for", user, "--json", *words)
+    lay(finger, 8, asking=process)
+    out, err = process.communicate(timeout=240)
+    return process.returncode, out + err
+
+
+def signs_in(user, finger):
+    """Whether a login of the user takes the finger."""
+    asked = {"user": pwd.getpwnam(user).pw_uid, "service": "login", "timeoutMilliseconds": 20_000, "mostTries": 1}
+    toucher = threading.Thread(target=lay, args=(finger,))
+    toucher.start()
+    try:
+        return call("io.whorl.Login.Verify", asked, update=lambda _: None)["matched"]
+    except Refused:
+        return False
+    finally:
+        toucher.join()
+
+
+def test_t_first_finger_of_another_user_requires_an_administrators_password():
+    for user in (*PEOPLE, "keeper"):
+        subprocess.run(["useradd", "-m", user], check=True)
+    allow("false")
+    try:
+        # Without the rule: auth_admin_keep, asked by polkit's agent on the terminal.
+        for password, is_good in (("wrong", False), ("owner", True)):
+            program, *words = command("owner", "TERM=dumb", "whorl", "enroll", "right-index", "--for", PEOPLE[0], "--no-guided")
+            child = pexpect.spawn(program, words, encoding="utf-8", timeout=120, preexec_fn=lambda: sit("owner"))
+            child.expect("Password:")
+            child.sendline(password)
+            if is_good:
+                child.expect("(?i)touch")
+                lay(PEOPLE[0], 8, asking=Spawned(child))
+            child.expect(pexpect.EOF)
+            child.close()
+            assert (child.exitstatus == 0) == is_good, (password, child.exitstatus, child.before)
+            assert (PEOPLE[0] in child.before) or not is_good, child.before
+    finally:
+        allow("subject.user == 'owner'")
+    assert signs_in(PEOPLE[0], PEOPLE[0]) and not signs_in(PEOPLE[0], "stranger")
+
+
+class Spawned:
+    """A program of pexpect, with the method of subprocess."""
+
+    def __init__(self, child):
+        self.child = child
+
+    def poll(self):
+        return None if self.child.isalive() else 0
+
+
+def test_t_list_of_people_is_enrolled_also_after_the_power_was_cut():
+    names = pathlib.Path("/home/owner/people")
+    names.write_text("# visitors\n" + "\n".join(PEOPLE) + "\n")
+    process = start("enroll", "right-index", "--from", str(names), "--json")
+    for user in PEOPLE[1:4]:
+        for line in process.stdout:
+            if b'"event":"user"' in line and user.encode() in line:
+                break
+        lay(user, 6)
+    # The service and its client end at once, in the middle of someone's touches.
+    lay(PEOPLE[4], 2)
+    subprocess.run(["systemctl", "kill", "--signal=KILL", "whorld.service"], check=True)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process = start("enroll", "right-index", "--from", str(names), "--json")
+    done = []
+    for line in process.stdout:
+        if b'"event":"user"' not in line:
+            last = line
+            continue
+        user = next(user for user in reversed(PEOPLE) if f'"{user}"'.encode() in line)
+        if not enrolled(user):
+            lay(user, 6)
+            done.append(user)
+    assert process.wait() == 0, (last, process.stderr.read())
+    assert done[-1] == PEOPLE[9] and PEOPLE[0] not in done, done
+    for user in PEOPLE:
+        assert signs_in(user, user), user
+    assert not signs_in(PEOPLE[9], PEOPLE[8])
+
+
+def enrolled(user):
+    """The user's enrolled fingers."""
+    return act(user, call, "io.whorl.Fingers.List", place=nowhere)["value"]
+
+
+def test_t_nobody_is_enrolled_who_has_something_or_by_those_who_may_not():
+    status, text = enroll(PEOPLE[3], "stranger")
+    assert status == 10 and b"ownerNeeded" in text, (status, text)
+    whorl("secret", "add", "safe", "--access", "biometry-any", user="keeper", secret=b"mine", place=nowhere)
+    status, text = enroll("keeper", "stranger")
+    assert status == 10 and b"ownerNeeded" in text and enrolled("keeper") == [], (status, text)
+    # A user without the right, one in no session, and names of no one.
+    for user, place in (("mallory", nowhere), ("owner", nowhere)):
+        outcome = whorl("enroll", "right-index", "--for", PEOPLE[1], user=user, check=False, place=place)
+        assert outcome.returncode in (20, 36), outcome
+    assert enroll("no-such-user", "stranger")[0] == 64
+
+
+def test_t_operator_and_person_both_find_it_in_their_logs():
+    log = act(PEOPLE[0], call, "io.whorl.Maintenance.Log", {"value": 50}, place=nowhere)["value"]
+    assert any(line["outcome"] == "fingerEnrolled" and line.get("asker", {}).get("user") == 1000 for line in log), log
+    mine = act("owner", call, "io.whorl.Maintenance.Log", {"value": 50})["value"]
+    assert any(line["outcome"] == "fingerEnrolledFor" for line in mine), mine
+
+
+def test_t_everything_of_a_person_is_deleted_by_the_person_and_by_root():
+    assert state("keeper").exists()
+    refused = whorl("forget-me", "--yes", user="keeper", check=False, place=nowhere)
+    assert refused.returncode == 36 and state("keeper").exists(), refused
+    allow("subject.user == 'keeper' || subject.user == 'owner'")
+    try:
+        whorl("forget-me", "--yes", user="keeper", place=nowhere)
+    finally:
+        allow("subject.user == 'owner'")
+    assert not state("keeper").exists()
+    assert whorl("secret", "list", user="keeper", place=nowhere).stdout == b"No secrets.\n"
+    # A person with a finger alone must touch the reader, and cannot from another place.
+    refused = whorl("forget-me", "--yes", user=PEOPLE[1], check=False, place=nowhere)
+    assert refused.returncode == 20 and state(PEOPLE[1]).exists(), refused
+    refused = subprocess.run(["whorl", "account", "remove", PEOPLE[1]], capture_output=True, check=False)
+    assert refused.returncode != 0 and state(PEOPLE[1]).exists(), refused
+    subprocess.run(["whorl", "account", "remove", PEOPLE[1], "--existing"], capture_output=True, check=True)
+    assert not state(PEOPLE[1]).exists() and not signs_in(PEOPLE[1], PEOPLE[1])
+    # The person begins again.
+    status, text = enroll(PEOPLE[1], "new")
+    assert status == 0 and signs_in(PEOPLE[1], "new"), (status, text)
+
+
+def test_t_people_are_removed_with_their_accounts():
+    for user in (*PEOPLE, "keeper"):
+        number = pwd.getpwnam(user).pw_uid
+        subprocess.run(["userdel", "--remove", user], check=True, capture_output=True)
+        assert not (STATE / str(number)).exists(), user
+    os.unlink("/home/owner/people")
