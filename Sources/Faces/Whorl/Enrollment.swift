@@ -8,7 +8,7 @@ public import WhorlService
 public struct Enrollment: AsyncSequence, Sendable {
     /// A step to show to the user.
     public struct Step: Sendable, Hashable {
-        /// What the user should know.
+        /// The event to tell the user about.
         public enum Event: Sendable, Hashable {
             /// The reader waits for the finger.
             case touch
@@ -22,7 +22,7 @@ public struct Enrollment: AsyncSequence, Sendable {
             case stored
         }
 
-        /// What the user should know.
+        /// The event to tell the user about.
         public let event: Event
         /// The number of presentations that are complete.
         public let completed: Int

@@ -9,7 +9,10 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "client",
-            dependencies: [.product(name: "Whorl", package: "whorl"), .product(name: "LocalAuthentication", package: "whorl")]
+            dependencies: [
+                .product(name: "Whorl", package: "whorl"),
+                .product(name: "LocalAuthentication", package: "whorl"),
+            ]
         )
     ]
 )

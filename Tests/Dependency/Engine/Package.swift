@@ -16,7 +16,10 @@ let package = Package(
     targets: [
         .executableTarget(name: "open-vault", dependencies: [whorl("LocalAuthentication")]),
         .executableTarget(name: "deploy", dependencies: [whorl("Whorl")]),
-        .executableTarget(name: "sign-in", dependencies: [whorl("BiometricLogin"), whorl("BiometricLoginHTTP")]),
+        .executableTarget(
+            name: "sign-in",
+            dependencies: [whorl("BiometricLogin"), whorl("BiometricLoginHTTP")]
+        ),
         .testTarget(
             name: "SafeTests",
             dependencies: [whorl("LocalAuthentication"), whorl("LocalAuthenticationTesting")]

@@ -29,7 +29,11 @@ do {
         try await Whorl.Secrets.add(Secrets.name, Secret("hunter2"), access: .biometryCurrentSet)
         try await Keys.create("signer", access: .biometryAny)
     }
-    let token = try await Whorl.Secrets.get(Secrets.name, reason: "deploy to production", presenter: Prompts())
+    let token = try await Whorl.Secrets.get(
+        Secrets.name,
+        reason: "deploy to production",
+        presenter: Prompts()
+    )
     let signature = try await Keys.key("signer")
         .sign(Data("release".utf8), reason: "sign the release", presenter: Prompts())
     let proof = try await evaluate("show your balance", presenter: Prompts())

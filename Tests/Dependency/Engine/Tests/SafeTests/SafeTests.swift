@@ -9,7 +9,10 @@ import Testing
         try await LAContext().evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "open the vault")
         device.next(.cancel)
         await #expect(throws: LAError.self) {
-            try await LAContext().evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "open the vault")
+            try await LAContext().evaluatePolicy(
+                .deviceOwnerAuthentication,
+                localizedReason: "open the vault"
+            )
         }
     }
 }
