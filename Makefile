@@ -124,7 +124,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test setup-server setup-test-server program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
-	install install-program install-service install-fprintd uninstall test-system test-trixie test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib ssh test-ssh install-ssh uninstall-ssh desktop test-desktop pictures install-desktop uninstall-desktop kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
+	install install-program install-service install-fprintd uninstall test-system test-trixie test-dependency test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib ssh test-ssh install-ssh uninstall-ssh desktop test-desktop pictures install-desktop uninstall-desktop kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -238,6 +238,9 @@ test-system: ## attack the installed release in a booted system
 test-trixie: ## run make check, and build and test the packages, on a bare Debian 13 and in a booted one; requires root (slow)
 	scripts/chroot trixie 'make check && make deb test-deb'
 
+test-dependency: ## build programs that depend on this package by version, on a bare Debian 12; requires root (slow)
+	scripts/chroot bookworm 'scripts/test-dependency --install'
+
 test-upgrade: deb ## upgrade a Debian 12 with our packages to Debian 13, then to the packages of make test-trixie, if they exist
 	scripts/test-upgrade .build/deb $(wildcard $(HOME)/.cache/whorl/chroot/trixie/root/whorl/.build/deb)
 
@@ -308,6 +311,7 @@ nightly: setup-test setup-test-server ## run all tests under the sanitizers, all
 	$(MAKE) --no-print-directory test-kiosk || status=1; \
 	$(MAKE) --no-print-directory test-container || status=1; \
 	$(MAKE) --no-print-directory test-trixie || status=1; \
+	$(MAKE) --no-print-directory test-dependency || status=1; \
 	$(MAKE) --no-print-directory test-upgrade || status=1; \
 	exit $$status
 

@@ -6,7 +6,12 @@
 
 import PackageDescription
 
-let security = Target.Dependency.product(name: "LocalAuthentication", package: "whorl")
+// On a Mac, LocalAuthentication is the system's.
+let security = Target.Dependency.product(
+    name: "LocalAuthentication",
+    package: "whorl",
+    condition: .when(platforms: [.linux])
+)
 
 let login = [
     Target.Dependency.product(name: "BiometricLogin", package: "whorl"),
