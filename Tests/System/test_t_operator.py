@@ -66,6 +66,9 @@ def test_t_first_finger_of_another_user_requires_an_administrators_password():
             child.close()
             assert (child.exitstatus == 0) == is_good, (password, child.exitstatus, child.before)
             assert (PEOPLE[0] in child.before) or not is_good, child.before
+        # The password was for that process.
+        outcome = whorl("enroll", "right-index", "--for", PEOPLE[1], check=False)
+        assert outcome.returncode == 36, outcome
     finally:
         allow("subject.user == 'owner'")
     assert signs_in(PEOPLE[0], PEOPLE[0]) and not signs_in(PEOPLE[0], "stranger")
