@@ -131,6 +131,9 @@ def test_t_nobody_is_enrolled_who_has_something_or_by_those_who_may_not():
         outcome = whorl("enroll", "right-index", "--for", PEOPLE[1], user=user, check=False, place=place)
         assert outcome.returncode in (20, 36), outcome
     assert enroll("no-such-user", "stranger")[0] == 64
+    for user in ("root", "nobody", "whorl"):
+        assert enroll(user, "stranger")[0] == 36, user
+    assert subprocess.run(["whorl", "forget-me", "--yes"], capture_output=True, check=False).returncode == 36
 
 
 def test_t_operator_and_person_both_find_it_in_their_logs():

@@ -85,7 +85,15 @@ final class UserEngines: Sendable {
         _ asked: EnrollFingerFor,
         _ observer: @escaping @Sendable (EnrollmentProgress) -> Void
     ) async throws(ServiceError) -> EnrolledFinger {
-        try await root(of: asked.user).enrollFirst(asked.finger, asked.request, observer)
+        guard asked.user != 0, AccountRule().refusal(of: asked.user) == nil else {
+            throw ServiceError(
+                .notPermitted,
+                message: "A finger can be enrolled only for a login user.",
+                recovery: "`getent passwd` lists the users.",
+                cause: "root, a system user, or no user"
+            )
+        }
+        return try await root(of: asked.user).enrollFirst(asked.finger, asked.request, observer)
     }
 
     /// Imports another program's prints for a user.
@@ -151,6 +159,14 @@ extension UserEngines: AccountKeeper {
         _ request: ConsentRequest,
         _ presenter: any PromptPresenter
     ) async throws(ServiceError) {
+        guard number != 0 else {
+            throw ServiceError(
+                .notPermitted,
+                message: "Root's data has the count of failed logins at this machine.",
+                recovery: "Remove its fingers and items: `whorl remove --all`, `whorl vault reset --force`.",
+                cause: "root"
+            )
+        }
         try await root(of: number).requireOwnerToForget(request, presenter)
         try await forget(number)
     }
