@@ -308,7 +308,7 @@ func target(_ name: String, on floor: String, uses: String) -> Target {
 /// Libraries and programs of the tests, in `Tests/Support`.
 let supports: KeyValuePairs<String, String> = [
     "BlockedPool": "",
-    "ChildPipe": "WhorlSupport",
+    "ChildPipe": "",
     "GrayscalePNG": "CPNG",
     "PretendedChip": "LocalAuthenticationTesting WhorlContext WhorlService",
     "FacesOverSocket": "WhorlContext WhorlFingerprint WhorlIPC WhorlRemote WhorlService",

@@ -37,7 +37,8 @@ struct MachineTests {
             let key = try await Keys.create("signer", access: .biometryAny)
             let message = Data("release 0.1.0".utf8)
             let signature = try await Keys.key("signer").sign(message, reason: "sign the release")
-            let publicKey = try P256.Signing.PublicKey(x963Representation: key.publicKey.x963)
+            let point = try await key.publicKey.x963
+            let publicKey = try P256.Signing.PublicKey(x963Representation: point)
             let parsed = try P256.Signing.ECDSASignature(derRepresentation: signature.der)
             #expect(publicKey.isValidSignature(parsed, for: message))
             #expect(try await Keys.list().map(\.id.name.text) == ["signer"])

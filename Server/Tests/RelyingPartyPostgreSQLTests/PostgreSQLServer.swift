@@ -48,18 +48,19 @@ final class PostgreSQLServer: Sendable {
             chown(directory, uid, gid)
             command = ["/usr/bin/setpriv", "--reuid=\(uid)", "--regid=\(gid)", "--clear-groups"] + command
         }
-        let process = Process()
+        let process = ChildProgram()
         process.executableURL = URL(filePath: command[0])
         process.arguments = Array(command.dropFirst())
         process.currentDirectoryURL = URL(filePath: "/")
-        let output = Pipe()
-        process.standardInput = standardInput
-        process.standardOutput = output
-        process.standardError = output
+        let output = try ChildPipe()
+        process.standardInput = standardInput.fileHandleForReading
+        process.standardOutput = output.writing
+        process.standardError = output.writing
         try process.start()
+        try output.writing.close()
         var said = Data()
         while !said.contains("ready".utf8) {
-            let more = output.fileHandleForReading.availableData
+            let more = output.reading.availableData
             guard !more.isEmpty else { throw Missing(what: String(decoding: said, as: UTF8.self)) }
             said += more
         }

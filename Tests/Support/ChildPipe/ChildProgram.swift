@@ -3,7 +3,6 @@
 package import Foundation
 internal import Glibc
 internal import Synchronization
-internal import WhorlSupport
 
 /// A program that a test starts.
 ///
@@ -79,16 +78,23 @@ package final class ChildProgram: @unchecked Sendable {
 
     private static func close(from number: CInt, _ actions: Actions) throws {
         typealias Call = @convention(c) (Actions, CInt) -> CInt
-        let call = gnuFunction("posix_spawn_file_actions_addclosefrom_np", as: Call.self)
+        let call = function("posix_spawn_file_actions_addclosefrom_np", as: Call.self)
         guard let call else { throw Failure(number: ENOSYS) }
         _ = call(actions, number)
     }
 
     private static func move(to folder: String, _ actions: Actions) throws {
         typealias Call = @convention(c) (Actions, UnsafePointer<CChar>) -> CInt
-        let call = gnuFunction("posix_spawn_file_actions_addchdir_np", as: Call.self)
+        let call = function("posix_spawn_file_actions_addchdir_np", as: Call.self)
         guard let call else { throw Failure(number: ENOSYS) }
         _ = call(actions, folder)
+    }
+
+    /// A function of the C library that Swift does not know.
+    ///
+    /// The login server's tests use this file as well, and no module of Whorl's that has such a function.
+    private static func function<Call>(_ name: String, as _: Call.Type) -> Call? {
+        dlsym(nil, name).map { unsafeBitCast($0, to: Call.self) }
     }
 
     /// Why a program does not start (errno).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import MockReader
 internal import WhorlEngine
 internal import WhorlEnrollment
 internal import WhorlFingerprint

@@ -68,7 +68,7 @@ extension Enroll {
             throw Failure.usage("The file “\(file)” cannot be read.", hint: "Check its name and permissions.")
         }
         let names = text.split(whereSeparator: \.isNewline)
-            .map { line in line.prefix { $0 != "#" }.filter { !$0.isWhitespace } }
+            .map { line in String(line.prefix { $0 != "#" }.filter { !$0.isWhitespace }) }
             .filter { !$0.isEmpty }
         guard !names.isEmpty, names.count <= mostUsers else {
             throw Failure.usage(
@@ -76,7 +76,7 @@ extension Enroll {
                 hint: "Write one user name on each line."
             )
         }
-        return names.map(String.init)
+        return names
     }
 }
 

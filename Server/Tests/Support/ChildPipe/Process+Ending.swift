@@ -1,1 +1,0 @@
-../../../../Tests/Support/ChildPipe/Process+Ending.swift
