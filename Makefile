@@ -19,7 +19,11 @@ CONFIG ?= release
 # smaller and no call slower (Docs/Benchmarks.md); the C code of the ciphers is optimized for speed. Functions with the
 # same instructions are linked once (--icf), which saves 1.3 MB in whorl; no program compares addresses of functions.
 LINK_FLAGS = --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic \
-	-Xlinker -z -Xlinker now $(RELR)
+	-Xlinker -z -Xlinker now $(RELR) $(SAME_BYTES)
+# The same sources result in the same program (Docs/Releasing.md): without the hash of each module's intermediate code,
+# which is different each time, and without the path of this folder in the messages of C code.
+NO_HASH = -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
+SAME_BYTES = $(NO_HASH) -Xcc -ffile-prefix-map=$(CURDIR)=.
 SWIFT_BUILD_FLAGS ?= $(LINK_FLAGS) $(STRIP) -Xlinker -L$(STATIC) -Xlinker --icf=all \
 	$(if $(filter release,$(CONFIG)),-Xswiftc -Osize) -Xswiftc -Xfrontend -Xswiftc -function-sections \
 	-Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors \
@@ -36,7 +40,7 @@ SWIFT_TEST_FLAGS ?=
 SERVER_TEST_FLAGS ?=
 # The login server is a separate package with a separate build.
 SERVER_BUILD = .build-server
-SERVER_BUILD_FLAGS ?= $(LINK_FLAGS)
+SERVER_BUILD_FLAGS ?= $(LINK_FLAGS) $(STRIP)
 SERVER_STAGE = $(SERVER_BUILD)/stage/$(CONFIG)
 
 # `make check` prints how many seconds each step took.
@@ -83,7 +87,7 @@ PAMCONFIGDIR ?= /usr/share/pam-configs
 
 # The desktop prompt and the settings are a separate package, because they require GTK.
 DESKTOP_BUILD = .build-desktop
-DESKTOP_BUILD_FLAGS ?= $(LINK_FLAGS)
+DESKTOP_BUILD_FLAGS ?= $(LINK_FLAGS) $(STRIP)
 # The program that waits for the next prompt, and the one that the settings run as root, are written in C and require only
 # the C library. SwiftPM would link Swift's runtime into them.
 C_PROGRAM = $(CLANG) -std=c11 -D_GNU_SOURCE -Os -fPIE -pie -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wall -Wextra -Wpedantic \
@@ -413,7 +417,7 @@ uninstall: ## remove installed files (keeps the user whorl, stored fingers and a
 
 pam: ## build the PAM module and check its dependencies; installs libpam0g-dev if it is missing
 	@scripts/setup --pam
-	WHORL_PAM_SHIPS=1 $(SWIFT) build -c release --disable-local-rpath --package-path PAM --scratch-path $(PAM_BUILD) --product pam_whorl
+	WHORL_PAM_SHIPS=1 $(SWIFT) build -c release $(NO_HASH) --disable-local-rpath --package-path PAM --scratch-path $(PAM_BUILD) --product pam_whorl
 	PAM/check $(PAM_MODULE)
 
 test-pam: pam ## test the installed form of the PAM module, with libpam and a terminal
