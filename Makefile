@@ -128,7 +128,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test setup-server setup-test-server program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
-	install install-program install-service install-fprintd uninstall test-system test-trixie test-dependency test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib ssh test-ssh install-ssh uninstall-ssh desktop test-desktop pictures install-desktop uninstall-desktop kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
+	install install-program install-service install-fprintd uninstall test-system test-trixie test-dependency test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib ssh test-ssh install-ssh uninstall-ssh desktop test-desktop pictures install-desktop uninstall-desktop kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb release build-server stage-server test-container install-server uninstall-server
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -489,6 +489,11 @@ build-deb:
 
 test-deb: build-deb ## build the packages, then install, upgrade and purge them in a booted system
 	GUEST="$(GUEST)" SWIFT='$(SWIFT)' scripts/test-deb $(CONFIG)
+
+# Options of packaging/release, such as --untagged.
+RELEASE_OPTIONS ?=
+release: ## build the packages for Debian 12 and 13, with checksums, bills of materials, notes and notices; requires root (slow)
+	SWIFT='$(SWIFT)' packaging/release $(RELEASE_OPTIONS)
 
 # --- the login server --------------------------------------------------------------------------------
 
