@@ -202,7 +202,7 @@ struct `attacks over HTTP` {
         ]
     )
     func `what is no request is a problem or no answer at all`(text: String) async throws {
-        try await withServer(timeout: 2) { _, client, _ in
+        try await withServer(timeout: 6) { _, client, _ in
             let answer = TestClient.Answer(try await client.exchange([Data(text.utf8)]))
             #expect(answer.status == 0 || (400..<500).contains(answer.status), "\(answer.text)")
             if answer.status != 0 { #expect(answer.headers["content-type"] == "application/problem+json") }
