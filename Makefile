@@ -534,7 +534,7 @@ desktop: ## build the desktop prompt, the settings and the keyring's prompter; i
 	$(PROMPT_WAIT) -o $(DESKTOP_BUILD)/$(CONFIG)/whorl-prompt-wait
 	$(SETTINGS_HELPER) -o $(DESKTOP_BUILD)/$(CONFIG)/whorl-settings-helper
 
-test-desktop: ## test the desktop programs on a separate screen, with the real service
+test-desktop: ssh ## test the desktop programs on a separate screen, with the real service
 	@scripts/setup --test-desktop
 	$(SWIFT) build --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-prompt
 	$(SWIFT) build --package-path Desktop --scratch-path $(DESKTOP_BUILD) --product whorl-settings

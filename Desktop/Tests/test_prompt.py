@@ -368,5 +368,6 @@ if __name__ == "__main__":
         from test_settings import (
             Apps, Fingers, FingersOnWayland, Keyboard, KeyringOnDemand, Looks, OtherPages, Passcode, SSHAgent, UseItFor, WithoutService,
         )
+        from test_ssh import SSHAndAge
 
         unittest.main(verbosity=2, warnings="ignore")
