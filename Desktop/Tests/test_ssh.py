@@ -10,7 +10,7 @@ import time
 import unittest
 
 from access import parts
-from desk import SOCKET, Agent, Screen, Service, end, until, whorl
+from desk import Agent, Screen, Service, end, until, whorl
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 AGENT = ROOT / ".build-ssh/whorl-ssh-agent"
@@ -37,12 +37,16 @@ class SSHAndAge(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         (self.folder / "laptop.pub").write_text(created["result"]["publicKey"] + "\n")
-        agent = subprocess.Popen([AGENT, "--socket", self.folder / "agent/socket"], env={**os.environ, "WHORL_SOCKET": SOCKET})
+        agent = subprocess.Popen([AGENT, "--socket", self.folder / "agent/socket"], env={**os.environ, "WHORL_SOCKET": self.service.path})
         self.addCleanup(agent.wait)
         self.addCleanup(agent.terminate)
-        until(lambda: (self.folder / "agent/socket").exists(), "the agent")
+        until(self.has_key, "the key")
         prompt = Agent(self.screen, self.service)
         self.addCleanup(prompt.close)
+
+    def has_key(self):
+        variables = {**os.environ, "SSH_AUTH_SOCK": str(self.folder / "agent/socket")}
+        return b" laptop" in subprocess.run(["ssh-add", "-L"], capture_output=True, env=variables).stdout
 
     def run_beside(self, name, line, *words, **options):
         """Runs a program, whose prompt must have this line, and touches the reader."""
@@ -50,7 +54,9 @@ class SSHAndAge(unittest.TestCase):
         process = subprocess.Popen(
             words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **variables}
         )
-        until(lambda: any(line in text for text in shown()), line)
+        until(lambda: process.poll() is not None or any(line in text for text in shown()), line)
+        if process.poll() is not None:
+            self.fail(process.stdout.read())
         if folder := os.environ.get("WHORL_PICTURES"):
             time.sleep(0.5)
             self.screen.picture(f"{folder}/{name}.png")
@@ -90,4 +96,5 @@ class SSHAndAge(unittest.TestCase):
             env={**os.environ, **variables, "HOME": str(self.folder)},
         )
         out = self.run_beside("age", "decrypt a file with age", "age", "-d", "-i", "identity", "file.age", **variables)
-        self.assertEqual(out, b"contents")
+        # Before it is a line of age, on standard error.
+        self.assertEqual(out.splitlines()[-1], b"contents")
