@@ -23,7 +23,7 @@ public enum Proof: Sendable, Hashable {
 ///   - policy: Whether the passcode is accepted as well as a finger, which is the default.
 ///   - presenter: Shows the prompt; `nil` uses the session's prompt program, or else the terminal.
 /// - Returns: The proof.
-/// - Throws: The reason why the user was not authenticated; see ``ServiceError/code``.
+/// - Throws: The reason why the user was not authenticated; see `ServiceError.code`.
 @discardableResult
 public func evaluate(
     _ reason: String,

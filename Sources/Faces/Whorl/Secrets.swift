@@ -5,7 +5,7 @@ public import WhorlService
 
 /// Secrets that the TPM releases after a touch, by name.
 ///
-///     try await Secrets.add("token", Secret(token), access: .biometryCurrentSet)
+///     try await Secrets.add("token", Secret("correct horse"), access: .biometryCurrentSet)
 ///     let token = try await Secrets.get("token", reason: "deploy to production")
 ///
 /// They are the user's, as in `whorl secret`: an unsandboxed program of the user can request any of them, and the prompt
