@@ -23,8 +23,8 @@ struct ForgetMe: Verb {
 
     func answer(_ session: Session) async throws -> Answer {
         try requireSystemService("The system service is not installed.")
-        // A state that cannot be read does not stop its removal.
-        if (try? await session.services.ask(ReadKeyringStatus()))?.hasOwnPassword ?? false {
+        // If this cannot be read, nothing is deleted: a keyring would be lost with its password.
+        if try await session.services.ask(ReadKeyringStatus()).hasOwnPassword {
             throw Failure.usage(
                 "The keyring's own password would be lost.",
                 hint: "First run `whorl keyring off`."
