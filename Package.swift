@@ -155,7 +155,7 @@ let house: KeyValuePairs<String, KeyValuePairs<String, String>> = [
         // The little of SQLite that the state directory needs.
         "WhorlSQLite": "CWhorlSQLite",
         "WhorlSupport": "",
-        // What an SSH agent is asked to sign: formats alone, without sockets and files.
+        // The formats of the requests to an SSH agent, without sockets and files.
         "WhorlSSH": "WhorlSupport crypto",
         // The protocol of age's plugins, and the encryption to a P-256 key: formats alone, without sockets and files.
         "WhorlAge": "WhorlSecretMemory crypto",
