@@ -200,9 +200,7 @@ check: setup-test setup-test-server ## run everything that CI runs: format, udev
 	@$(MAKE) --no-print-directory test SWIFT_TEST_FLAGS="$(STRICT)"
 	@$(MAKE) --no-print-directory test-server
 	scripts/check-readme .build/debug/whorl
-	scripts/check-consumer .build/debug/whorl
-	scripts/check-samples .build/debug/whorl
-	scripts/check-apple-names
+	scripts/check-programs
 	scripts/check-login .build/debug/whorl $(SERVER_BUILD)/debug/whorl-login-server
 	scripts/bank --check .build/debug/whorl $(SERVER_BUILD)/debug/whorl-login-server
 	scripts/docs
@@ -305,7 +303,9 @@ nightly: setup-test setup-test-server ## run all tests under the sanitizers, all
 		test_first_passcode_takes_the_users_password_at_the_seat_and_not_a_wrong_one test_finger_is_enrolled_and_recognized \
 		$$(sed -n 's/^def \(test_[a-z_]*\).*/\1/p' Tests/System/test_l_keyring_prompter.py) || status=1; \
 	WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
-	scripts/check-consumer --night .build/debug/whorl || status=1; \
+	scripts/check-consumer .build/debug/whorl || status=1; \
+	scripts/check-samples .build/debug/whorl || status=1; \
+	scripts/check-apple-names || status=1; \
 	Library/sanitize $(LIB_BUILD)/address .build/debug/whorld || status=1; \
 	scripts/setup --test-ssh && SSH/build $(SSH_BUILD)/address address && WHORL_SSH_LOGINS=500 WHORL_SSH_REQUESTS=1008 \
 		SSH/test $(SSH_BUILD)/address/whorl-ssh-agent .build/debug/whorl .build/debug/whorld || status=1; \

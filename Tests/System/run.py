@@ -3,7 +3,8 @@
 
 Runs as root in a throw-away system. Names of tests as arguments run these alone. A test is a function whose name begins
 with test_, in a file whose name begins with test_; one that raises has failed. With --day, tests that are marked `nightly`
-are left out, and named at the end; so are tests of what this release of the system does not have (`only_where`).
+are left out, and named at the end; so are tests of what this release of the system does not have (`only_where`). With
+--half 1 or --half 2, only the files before or from SECOND_HALF are run; both halves begin with test_a_*.py.
 """
 
 import glob
@@ -19,6 +20,7 @@ import time
 import traceback
 
 HERE = pathlib.Path(__file__).parent
+SECOND_HALF = "test_j_switches.py"
 sys.path.insert(0, str(HERE))
 
 
@@ -92,13 +94,26 @@ def allow(condition, answer="YES"):
     time.sleep(1)  # polkit sees the change by inotify.
 
 
+def files(half):
+    """Returns the files of tests in their order: all, or those of one half."""
+    found = sorted(glob.glob(str(HERE / "test_*.py")))
+    assert not half or str(HERE / SECOND_HALF) in found, SECOND_HALF
+    for file in found:
+        name = pathlib.Path(file).name
+        if not half or name.startswith("test_a_") or (name >= SECOND_HALF) == (half == "2"):
+            yield file
+
+
 def main():
     install()
-    day = "--day" in sys.argv[1:]
-    wanted = [name for name in sys.argv[1:] if name != "--day"]
+    wanted = sys.argv[1:]
+    day = wanted[:1] == ["--day"]
+    wanted = wanted[day:]
+    half = wanted[1] if wanted[:1] == ["--half"] else None
+    wanted = wanted[2:] if half else wanted
     failed = count = 0
     left, absent, begun = [], [], time.monotonic()
-    for file in sorted(glob.glob(str(HERE / "test_*.py"))):
+    for file in files(half):
         module = importlib.import_module(pathlib.Path(file).stem)
         for name, test in list(vars(module).items()):
             if not name.startswith("test_") or (wanted and name not in wanted):

@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 
 from people import act, profiles
-from run import allow
+from run import allow, nightly
 from test_j_logins import PASSWORD
 from test_j_polkit import shell, type_password
 
@@ -99,6 +99,7 @@ def test_surroundings_of_the_user_do_not_reach_the_command():
     assert not pathlib.Path("/run/evil").exists()
 
 
+@nightly("the switch of one service is by day")
 def test_profiles_are_switched_for_all_services():
     profiles()
     with asking():

@@ -421,6 +421,7 @@ def test_nobody_but_root_brings_prints():
         assert act(user, plant) == "io.whorl.Login.RootAlone"
 
 
+@nightly("unit tests cover each outcome")
 def test_prints_of_fprintd_are_taken_over_and_stay_where_they_are():
     right_finger_alone()
     subprocess.run(["useradd", "-m", "ada"], check=True)
