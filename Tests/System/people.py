@@ -163,6 +163,8 @@ def service_pid():
 def touching(finger, times, *arguments):
     """Runs a command as the owner, touches the reader, and returns the command's result."""
     process = start(*arguments, "--json")
+    # A touch before the prompt could go to one that is ending.
+    shown(process)
     lay(finger, times)
     out, err = process.communicate(timeout=240)
     assert process.returncode == 0, (process.returncode, out, err)
