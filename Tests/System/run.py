@@ -20,7 +20,7 @@ import time
 import traceback
 
 HERE = pathlib.Path(__file__).parent
-SECOND_HALF = "test_j_switches.py"
+SECOND_HALF = "test_l_keyring.py"
 sys.path.insert(0, str(HERE))
 
 
