@@ -157,6 +157,17 @@ def browse():
                  "--user-data-dir=/home/owner/chromium", "--dump-dom", site.address)
 
 
+def begin_screen():
+    """Starts a display for the session, as a desktop does; returns its process."""
+    sockets = pathlib.Path("/tmp/.X11-unix")
+    sockets.mkdir(exist_ok=True)
+    sockets.chmod(0o1777)
+    process = start("Xvfb", DISPLAY, "-screen", "0", "1024x1400x24", "-nolisten", "tcp", "-noreset")
+    wait(lambda: (sockets / "X7").exists(), PATIENCE)
+    manager("set-environment", *(f"{key}={SESSION[key]}" for key in ("DISPLAY", "GDK_BACKEND", "GSK_RENDERER")))
+    return process
+
+
 @desktop
 def test_keyring_is_turned_on_and_its_prompter_runs_in_the_session():
     global screen, site
@@ -171,13 +182,7 @@ def test_keyring_is_turned_on_and_its_prompter_runs_in_the_session():
     setting = start("whorl", "passcode", "set", "--passcode-fd", "0", text=PASSCODE.encode() + b"\n")
     lay("right", asking=setting)
     assert setting.wait(PATIENCE) == 0, setting.communicate()
-    sockets = pathlib.Path("/tmp/.X11-unix")
-    sockets.mkdir(exist_ok=True)
-    sockets.chmod(0o1777)
-    screen = start("Xvfb", DISPLAY, "-screen", "0", "1024x1400x24", "-nolisten", "tcp", "-noreset")
-    wait(lambda: (sockets / "X7").exists(), PATIENCE)
-    # As a desktop does.
-    manager("set-environment", *(f"{key}={SESSION[key]}" for key in ("DISPLAY", "GDK_BACKEND", "GSK_RENDERER")))
+    screen = begin_screen()
     child = on_a_terminal("on", "--on-demand", "--sheet")
     turn_on(child)
     code, text = ended(child)
