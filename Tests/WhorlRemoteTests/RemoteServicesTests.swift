@@ -204,6 +204,26 @@ struct RemoteServicesTests {
         }
     }
 
+    @Test func `long lines of the log come in several replies`() async throws {
+        let machine = try await RemoteMachine(enrolled: .leftThumb)
+        let services = machine.services
+        // Of a reason, 200 characters are kept, which can be much longer than 200 bytes.
+        let jamo = String(repeating: "\u{1100}", count: 20_000)
+        let count = 300
+        for number in 0..<count {
+            let request = EvaluationRequest("\(number) \(jamo)")
+            _ = try await services.evaluate(request, presenter: ScriptedPresenter())
+        }
+        var lines: [AuditEntry] = []
+        while true {
+            let page = try await services.ask(ReadLog(limit: 1000, before: lines.last?.id))
+            guard !page.isEmpty else { break }
+            lines += page
+        }
+        #expect(lines.count == count)
+        #expect(Set(lines.map(\.id)).count == count)
+    }
+
     @Test func `readers, tries, the log and the status come over the wire`() async throws {
         let machine = try await RemoteMachine(enrolled: .leftThumb)
         let services = machine.services

@@ -36,15 +36,32 @@ extension ServiceHost {
 }
 
 extension ReadLog: ConfinedOperation {
-    /// The maximum number of log lines in one reply, which keeps the reply below the maximum message size.
+    /// The maximum number of log lines in one reply.
     private static let mostLines = 1000
+
+    /// The maximum size of their texts, which keeps the reply below the maximum message size.
+    private static let mostBytes = 640 << 10
 
     func within(_ names: NameSpace) throws(ServiceError) -> ReadLog {
         ReadLog(limit: min(limit, Self.mostLines), before: before)
     }
 
     static func shown(_ reply: Valued<[AuditEntry]>, within names: NameSpace) -> Valued<[AuditEntry]> {
-        Valued(reply.value.filter { names.confinement.shows($0) })
+        var left = mostBytes
+        return Valued(
+            reply.value.filter { names.confinement.shows($0) }.prefix { line in
+                left -= line.mostBytes
+                return left >= 0
+            }
+        )
+    }
+}
+
+extension AuditEntry {
+    /// The size of the line in a message, with all its texts escaped and the names of the members.
+    fileprivate var mostBytes: Int {
+        let texts = [application, outcome, detail, reader?.rawValue, asker?.confinedAs, asker?.unit]
+        return 400 + texts.reduce(0) { $0 + 2 * ($1?.utf8.count ?? 0) }
     }
 }
 
