@@ -29,6 +29,30 @@ struct ExitStatusTests {
     }
 }
 
+struct UserListTests {
+    private func users(_ text: String) throws -> [String] {
+        let path = FileManager.default.temporaryDirectory.path + "/users-\(UUID().uuidString)"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try Enroll.users(in: path)
+    }
+
+    @Test func `a name is what stands on the line, without white space around it and a comment`() throws {
+        #expect(try users("\u{FEFF}anna\r\n\n  bert\t# the second\n# carl\n") == ["anna", "bert"])
+    }
+
+    @Test(arguments: ["an na", "anna\tbert", "anna\0", "anna\0bert"])
+    func `a line that is no name never becomes another user's`(line: String) throws {
+        #expect(try users("\(line)\n") == [line])
+        #expect(throws: Failure.self) { try Enroll.number(of: "root\0\(line)") }
+    }
+
+    @Test func `a file that is too long is refused, not cut`() throws {
+        let comment = "#" + String(repeating: "c", count: 1 << 20)
+        #expect(throws: Failure.self) { try users("anna\n\(comment)\nbert\n") }
+    }
+}
+
 struct JSONValueTests {
     @Test func `members keep their order, and nil leaves one out`() {
         let value: JSONValue = ["b": 1, "a": nil, "c": [true, .null, .seconds(0.12345)], "d": "x"]

@@ -11,7 +11,8 @@ extension Enroll {
 
     /// Returns the ID of a user.
     static func number(of user: String) throws(Failure) -> UInt32 {
-        guard let number = ThisProcess.userNumber(of: user) else {
+        // The C library would read a name only up to its first NUL.
+        guard !user.utf8.contains(0), let number = ThisProcess.userNumber(of: user) else {
             throw Failure.usage(
                 "Unknown user \(DisplayText.clean(user, limit: 60)).",
                 hint: "`getent passwd` lists the users."
@@ -67,8 +68,13 @@ extension Enroll {
         guard let text = Files.text(file) else {
             throw Failure.usage("The file “\(file)” cannot be read.", hint: "Check its name and permissions.")
         }
-        let names = text.split(whereSeparator: \.isNewline)
-            .map { line in String(line.prefix { $0 != "#" }.filter { !$0.isWhitespace }) }
+        // A longer file is cut, perhaps within a name.
+        guard text.utf8.count < 1 << 20 else {
+            throw Failure.usage("The file “\(file)” is longer than 1 MiB.", hint: "Split it.")
+        }
+        let names = text.trimmingPrefix("\u{FEFF}").split(whereSeparator: \.isNewline)
+            .map { line in line.prefix { $0 != "#" }.drop(while: \.isWhitespace) }
+            .map { name in String(name.reversed().drop(while: \.isWhitespace).reversed()) }
             .filter { !$0.isEmpty }
         guard !names.isEmpty, names.count <= mostUsers else {
             throw Failure.usage(
