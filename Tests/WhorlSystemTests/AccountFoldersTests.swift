@@ -169,6 +169,13 @@ private final class Database: Sendable {
 
     @Test func `whose removal was killed in the middle is removed at the next start`() throws {
         try enroll()
+        try folders.spool(anna.number)
+        try folders.spool(anna.number)
+        #expect(fault()?.code == .storeBusy)
+        #expect(try folders.spooled() == [1001])
+        try folders.discard(anna.number)
+        #expect(fault() == nil)
+        try enroll()
         try FileManager.default.moveItem(atPath: root + "/1001", toPath: root + "/.removing-1001-5")
         folders.emptyTrash()
         #expect(try FileManager.default.contentsOfDirectory(atPath: root).isEmpty)

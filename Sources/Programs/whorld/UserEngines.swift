@@ -179,7 +179,8 @@ extension UserEngines: AccountKeeper {
         try folders.trust(in: account).confirm()
     }
 
-    /// Removes all data of accounts that userdel deleted while the service was not running.
+    /// Removes all data of accounts that userdel deleted while the service was not running, and all data whose removal was
+    /// begun but not completed.
     func sweep() async {
         folders.emptyTrash()
         let numbers: [UInt32]
@@ -204,6 +205,8 @@ extension UserEngines: AccountKeeper {
             return kept.roots.remove(number)
         }
         defer { kept.withLock { _ = $0.removed.remove(number) } }
+        // If the service ends meanwhile, it goes on when it starts again.
+        try folders.spool(number)
         if let root = old ?? former(number) {
             for sentence in await root.forgetOwner() {
                 ServiceManager.log(.warning, "User \(number), whose data is removed: \(sentence).")

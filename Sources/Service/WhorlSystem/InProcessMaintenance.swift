@@ -86,6 +86,12 @@ struct InProcessMaintenance: StateUpkeep {
         }
     }
 
+    /// Removes what the TPM stores for this directory, which is deleted afterwards.
+    func forget() async throws(ServiceError) {
+        guard let database = try await state.existing() else { return }
+        try await maintenance().forget(database)
+    }
+
     private func reseal(
         _ asked: ResealItems,
         _ prompter: Prompter

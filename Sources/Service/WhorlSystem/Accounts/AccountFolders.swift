@@ -186,17 +186,27 @@ package struct AccountFolders: Sendable {
 
 /// The functions that remove the state of accounts that no longer exist.
 extension AccountFolders {
-    /// The prefix of the symbolic links that userdel's hook creates; the user ID of the deleted account follows it.
+    /// The prefix of the symbolic links that userdel's hook and ``spool(_:)`` create; the user ID follows it.
     private static let spool = "removed-"
     /// The prefix for the names of folders that are being deleted.
     private static let trash = ".removing-"
 
-    /// Returns the user IDs of accounts that userdel has deleted and whose state has not been removed yet.
+    /// Records that the state for a user ID is being removed, so that a crash does not leave a part of it.
+    ///
+    /// - Throws: `diskFull`, `notWritable` or `failed`; nothing was removed.
+    package func spool(_ number: UInt32) throws(ServiceError) {
+        guard symlink("being removed", spoolPath(number)) == 0 || errno == EEXIST else {
+            throw ServiceError(errno: errno, path: spoolPath(number))
+        }
+        try PrivateFiles.syncDirectory(root)
+    }
+
+    /// Returns the user IDs whose state must be removed, because userdel has deleted the account or the removal was begun.
     package func spooled() throws(ServiceError) -> [UInt32] {
         try names().filter { $0.hasPrefix(Self.spool) }.compactMap { UInt32($0.dropFirst(Self.spool.count)) }
     }
 
-    /// Returns whether userdel has deleted the account with a user ID while its state has not been removed yet.
+    /// Returns whether the state for a user ID must be removed; see ``spooled()``.
     package func isSpooled(_ number: UInt32) -> Bool {
         var found = stat()
         return lstat(spoolPath(number), &found) == 0
@@ -204,7 +214,7 @@ extension AccountFolders {
 
     private func spoolPath(_ number: UInt32) -> String { "\(root)/\(Self.spool)\(number)" }
 
-    /// Deletes the folder for a user ID, and then the link that userdel's hook created.
+    /// Deletes the folder for a user ID, and then the link that says so.
     ///
     /// The folder is renamed first, so that a partially deleted folder is never found.
     package func discard(_ number: UInt32) throws(ServiceError) {
@@ -290,7 +300,7 @@ extension ServiceError {
         ServiceError(
             .storeBusy,
             path,
-            message: "The data of the former account with this user ID is being removed.",
+            message: "The data of this user ID is being removed.",
             recovery: "Try again in a moment."
         )
     }

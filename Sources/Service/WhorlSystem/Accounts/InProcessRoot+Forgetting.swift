@@ -38,7 +38,7 @@ extension InProcessRoot {
             stayed.append("prints in a reader were not removed (\(error))")
         }
         do throws(ServiceError) {
-            _ = try await services.ask(ResetVault(withoutChip: true))
+            try await InProcessMaintenance(engine: engine, state: state, chip: chip).forget()
         } catch {
             stayed.append("counters in the TPM were not removed (\(error))")
         }

@@ -70,6 +70,18 @@ package struct VaultMaintenance: Sendable {
         return isLost ? .fingersLost(database: aside) : .fingersKept
     }
 
+    /// Removes the counters from the TPM and empties the database of a directory that is deleted afterwards.
+    ///
+    /// Unlike ``reset(withoutChip:opening:)``, this does not write the state key to a file, from which deleted data could be
+    /// decrypted.
+    ///
+    /// - Throws: `chipBusy` or a storage error.
+    package func forget(_ database: StateDatabase) async throws(ServiceError) {
+        let lock = try await VaultLock.acquire(directory)
+        defer { lock.release() }
+        try await empty(database, true)
+    }
+
     /// Writes the state key to a file, or returns `true` if the key is lost.
     ///
     /// - Throws: An error if it cannot be determined whether the key is lost.
