@@ -2,6 +2,7 @@
 # Docs/Security.md: A2d
 """An administrator who enrolls other people's first fingers, and people who have everything deleted."""
 
+import json
 import os
 import pathlib
 import pwd
@@ -147,7 +148,7 @@ def test_t_nobody_is_enrolled_who_has_something_or_by_those_who_may_not():
         assert outcome.returncode in (20, 36), outcome
     assert enroll("no-such-user", "stranger")[0] == 64
     for user in ("root", "nobody", "whorl"):
-        assert enroll(user, "stranger")[0] == 36, user
+        assert enroll(user, "stranger")[0] == 64, user
     assert subprocess.run(["whorl", "forget-me", "--yes"], capture_output=True, check=False).returncode == 36
 
 
@@ -156,6 +157,44 @@ def test_t_operator_and_person_both_find_it_in_their_logs():
     assert any(line["outcome"] == "fingerEnrolled" and line.get("asker", {}).get("user") == 1000 for line in log), log
     mine = act("owner", call, "io.whorl.Maintenance.Log", {"value": 50})["value"]
     assert any(line["outcome"] == "fingerEnrolledFor" for line in mine), mine
+
+
+def test_t_operator_who_has_stored_nothing_finds_it_in_the_log_too():
+    aside = STATE.parent / "whorl-owner-aside"
+    subprocess.run(["systemctl", "stop", "whorld.service"], check=True)
+    state("owner").rename(aside)
+    try:
+        subprocess.run(["whorl", "account", "remove", PEOPLE[2], "--existing"], capture_output=True, check=True)
+        status, text = enroll(PEOPLE[2], PEOPLE[2])
+        assert status == 0, (status, text)
+        mine = act("owner", call, "io.whorl.Maintenance.Log", {"value": 50})["value"]
+        assert any(line["outcome"] == "fingerEnrolledFor" for line in mine), mine
+    finally:
+        subprocess.run(["systemctl", "stop", "whorld.service"], check=True)
+        subprocess.run(["rm", "-rf", str(state("owner"))], check=True)
+        aside.rename(state("owner"))
+
+
+def test_t_enrollment_fails_if_everything_of_the_person_is_deleted_meanwhile():
+    subprocess.run(["whorl", "account", "remove", PEOPLE[2], "--existing"], capture_output=True, check=True)
+    process = start("enroll", "right-index", "--for", PEOPLE[2], "--json")
+    lay(PEOPLE[2], 3, asking=process)
+    subprocess.run(["whorl", "account", "remove", PEOPLE[2], "--existing"], capture_output=True, check=True)
+    lay(PEOPLE[2], 5, asking=process)
+    out, err = process.communicate(timeout=240)
+    assert enrolled(PEOPLE[2]) == [] and process.returncode == 13, (process.returncode, out, err)
+    status, text = enroll(PEOPLE[2], PEOPLE[2])
+    assert status == 0, (status, text)
+
+
+def test_t_list_goes_on_after_a_name_that_cannot_be_enrolled():
+    names = pathlib.Path("/home/owner/names")
+    names.write_text("root\nwhorl\nno-such-user\n" + PEOPLE[3] + "\n")
+    outcome = whorl("enroll", "right-index", "--from", str(names), "--json", check=False)
+    result = json.loads(outcome.stdout.splitlines()[-1]).get("result", {})
+    assert outcome.returncode == 1 and result.get("there") == [PEOPLE[3]], outcome
+    assert [entry["user"] for entry in result["failed"]] == ["root", "whorl", "no-such-user"], outcome
+    names.unlink()
 
 
 def test_t_everything_of_a_person_is_deleted_by_the_person_and_by_root():

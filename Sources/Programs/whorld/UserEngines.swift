@@ -87,13 +87,19 @@ final class UserEngines: Sendable {
     ) async throws(ServiceError) -> EnrolledFinger {
         guard asked.user != 0, AccountRule().refusal(of: asked.user) == nil else {
             throw ServiceError(
-                .notPermitted,
+                .nameRefused,
                 message: "A finger can be enrolled only for a login user.",
                 recovery: "`getent passwd` lists the users.",
                 cause: "root, a system user, or no user"
             )
         }
-        return try await root(of: asked.user).enrollFirst(asked.finger, asked.request, observer)
+        let enrolled = try await root(of: asked.user).enrollFirst(asked.finger, asked.request, observer)
+        // If everything of the user was deleted meanwhile, the finger went with it.
+        let stored = try await root(of: asked.user).services.ask(ListFingers())
+        guard stored.contains(where: { $0.id == enrolled.id }) else {
+            throw ServiceError(.changedMeanwhile, cause: "everything of user \(asked.user) was deleted")
+        }
+        return enrolled
     }
 
     /// Imports another program's prints for a user.

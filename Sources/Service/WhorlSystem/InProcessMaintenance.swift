@@ -118,9 +118,11 @@ struct InProcessMaintenance: StateUpkeep {
             .entries(limit: asked.limit, before: asked.before, profile: engine.profile)
     }
 
-    func note(_ entry: AuditEntry) async {
+    func note(_ entry: AuditEntry, beginsLog: Bool) async {
         // The journal has the same information, and a finished call is not undone because of a log line.
-        guard let database = try? await state.existing() else { return }
+        guard let database = beginsLog ? try? await state.created() : try? await state.existing() else {
+            return
+        }
         try? await AuditLog(database: database).append(entry)
     }
 

@@ -222,7 +222,7 @@ public final class InProcessRoot: Sendable {
             detail: "by an administrator",
             asker: request.asker
         )
-        await services.note(entry)
+        await services.note(entry, beginsLog: false)
         return enrolled
     }
 

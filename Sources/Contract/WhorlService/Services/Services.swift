@@ -52,7 +52,13 @@ public struct Services: ServiceAsker {
     ///
     /// A service calls this on behalf of its callers. Errors are ignored, and a service in another process writes its
     /// own log.
-    package func note(_ entry: AuditEntry) async { await upkeep?.note(entry) }
+    ///
+    /// - Parameters:
+    ///   - entry: The entry.
+    ///   - beginsLog: Whether to create the log of a user who has stored nothing.
+    package func note(_ entry: AuditEntry, beginsLog: Bool) async {
+        await upkeep?.note(entry, beginsLog: beginsLog)
+    }
 
     /// Closes the connection to the TPM, which is reopened when needed; call this before the program exits.
     public func close() async { await upkeep?.close() }
@@ -60,8 +66,8 @@ public struct Services: ServiceAsker {
 
 /// Maintenance of the state by the process that owns it.
 package protocol StateUpkeep: Sendable {
-    /// Adds an entry to the profile's audit log.
-    func note(_ entry: AuditEntry) async
+    /// Adds an entry to the profile's audit log, which is created if wanted.
+    func note(_ entry: AuditEntry, beginsLog: Bool) async
 
     /// Closes the connection to the TPM.
     func close() async

@@ -155,7 +155,9 @@ private struct ChangeJournal: Sendable {
                 outcome: outcome,
                 detail: subject ?? change.text,
                 asker: caller.asker
-            )
+            ),
+            // An administrator may have stored nothing, and other changes are those of the owner's own data.
+            beginsLog: Asked.self == EnrollFingerFor.self
         )
     }
 }
