@@ -87,7 +87,7 @@ def test_password_is_asked_for_only_where_it_is_taken():
         server.sentence("info", TOUCH)
         server.asked()
         server.sentence("secret", "Password: ")
-        is_cancelled(server, "the fingerprint service has stopped")
+        is_cancelled(server, "the fingerprint service stopped")
 
 
 def test_typed_password_reaches_greetd_alone():
