@@ -16,6 +16,8 @@ public struct Configuration: Equatable, Sendable {
     public var till: String?
     /// A command for `sh`, run in cage as the authenticated user; empty if touches do not start a session.
     public var command = ""
+    /// The users whose touch opens a terminal instead of the command or the till.
+    public var operators: Set<String> = []
     /// The title above the field.
     public var title = "Welcome"
     /// Whether to accept a password if no touch is possible.
@@ -57,13 +59,20 @@ public struct Configuration: Equatable, Sendable {
         if mode == .session, command.isEmpty { throw FileFault(file, nil, "Command= is missing") }
     }
 
-    /// The command line of a user's session, for greetd.
+    /// Returns the command line of a user's session, for greetd.
     ///
     /// It runs in cage, never on a bare console, where keys could switch to another one.
-    var sessionCommand: String { Self.inCage(Self.shell(command)) }
+    func sessionCommand(of name: String) -> String { terminal(of: name) ?? Self.inCage(Self.shell(command)) }
 
-    /// The command line of the till, in a terminal; `nil` for none.
-    var tillCommand: String? { till.map { Self.inCage("foot -- \(Self.shell($0))") } }
+    /// Returns the command line of the till, in a terminal; `nil` for none.
+    func tillCommand(of name: String) -> String? {
+        terminal(of: name) ?? till.map { Self.inCage("foot -- \(Self.shell($0))") }
+    }
+
+    /// Returns the command line of an operator's terminal; `nil` for other users.
+    ///
+    /// The name must be spelled as in the configuration: another spelling of the same account gets no terminal.
+    private func terminal(of name: String) -> String? { operators.contains(name) ? Self.inCage("foot") : nil }
 
     /// Returns a command line that runs another one in cage.
     ///
@@ -87,6 +96,10 @@ public struct Configuration: Equatable, Sendable {
         case "Command", "Till":
             guard (1...4096).contains(value.utf8.count) else { return false }
             if name == "Till" { till = String(value) } else { command = String(value) }
+        case "Operators":
+            let names = value.split { $0 == " " || $0 == "\t" }
+            guard !names.isEmpty, names.allSatisfy(Person.isName) else { return false }
+            operators = Set(names.map(String.init))
         case "Title": title = PlainText.clean(String(value), limit: 60)
         case "Passwords":
             guard value == "yes" || value == "no" else { return false }

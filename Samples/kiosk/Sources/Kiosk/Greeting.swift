@@ -100,7 +100,7 @@ public struct Greeting: Sendable {
             next = line
             return cancel(because: "")
         case .till:
-            guard screen.offersTill, let till = configuration.tillCommand else { return nil }
+            guard screen.offersTill, let till = configuration.tillCommand(of: name) else { return nil }
             return start(till)
         case .typed(let text):
             guard screen.page == .question || screen.page == .password, awaited == nil else { return nil }
@@ -159,7 +159,7 @@ public struct Greeting: Sendable {
         awaited = nil
         unknownNumbers = 0
         screen.person = name
-        screen.offersTill = configuration.till != nil
+        screen.offersTill = configuration.tillCommand(of: name) != nil
         show(.arrived, Sentences.arrived)
         return nil
     }
@@ -206,7 +206,8 @@ public struct Greeting: Sendable {
     private mutating func login(_ answer: Answer) -> Step? {
         guard screen.page != .leaving else { return cancel(because: "") }
         switch answer {
-        case .success: return configuration.mode == .counter ? arrive() : start(configuration.sessionCommand)
+        case .success:
+            return configuration.mode == .counter ? arrive() : start(configuration.sessionCommand(of: name))
         case .refused: return cancel(because: heard.reason)
         case .failed(let text): return cancel(because: Sentences.failed(text))
         case .sentence(.info, let text):

@@ -59,10 +59,22 @@ import Testing
         let choices = try choices("Command=cd /srv && A=1 app 'two words'; sh\nTill=a | b\n")
         let cage = #"cage -- /bin/sh -c '"$@"; kill "$PPID"' sh "#
         #expect(
-            choices.sessionCommand
+            choices.sessionCommand(of: "ada")
                 == cage + #"/bin/sh -c 'cd /srv && A=1 app '\''two words'\''; sh'"#
         )
-        #expect(choices.tillCommand == cage + "foot -- /bin/sh -c 'a | b'")
+        #expect(choices.tillCommand(of: "ada") == cage + "foot -- /bin/sh -c 'a | b'")
+    }
+
+    @Test func `an operator gets a terminal, and no one else does`() throws {
+        let choices = try choices("Command=app\nOperators=anna \tgrace.hopper\n")
+        let terminal = #"cage -- /bin/sh -c '"$@"; kill "$PPID"' sh foot"#
+        for name in ["anna", "grace.hopper"] {
+            #expect(choices.sessionCommand(of: name) == terminal && choices.tillCommand(of: name) == terminal)
+        }
+        for name in ["ada", "Anna", "ann", ""] {
+            #expect(choices.sessionCommand(of: name).hasSuffix("sh /bin/sh -c 'app'"))
+            #expect(choices.tillCommand(of: name) == nil)
+        }
     }
 
     @Test(arguments: ["", "\n# Command=x\n", "Title=x\nMode=session\n"])
@@ -73,7 +85,7 @@ import Testing
 
     @Test(arguments: [
         "Command", "Command=", "Passwords=maybe", "IdleSeconds=4", "IdleSeconds=x", "ReasonSeconds=61",
-        "Color=red", "Mode=till", "Till=",
+        "Color=red", "Mode=till", "Till=", "Operators=", "Operators=anna,ben", "Operators=anna -x",
     ])
     func `a wrong choice is named`(line: String) {
         let error = #expect(throws: FileFault.self) { try choices("\n\(line)") }
