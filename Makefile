@@ -68,10 +68,16 @@ ifeq ($(PREFIX),/usr)
 UDEVDIR ?= /usr/lib/udev/rules.d
 SYSUSERSDIR ?= /usr/lib/sysusers.d
 UNITDIR ?= /usr/lib/systemd/system
+SYSTEMDDIR ?= /usr/lib/systemd
+SYSCTLDIR ?= /usr/lib/sysctl.d
+TMPFILESDIR ?= /usr/lib/tmpfiles.d
 else
 UDEVDIR ?= /etc/udev/rules.d
 SYSUSERSDIR ?= /etc/sysusers.d
 UNITDIR ?= /etc/systemd/system
+SYSTEMDDIR ?= /etc/systemd
+SYSCTLDIR ?= /etc/sysctl.d
+TMPFILESDIR ?= /etc/tmpfiles.d
 endif
 
 # Where userdel looks for hooks, with any prefix.
@@ -105,7 +111,6 @@ AUTOSTARTDIR ?= /etc/xdg/autostart
 
 # The kiosk's screen is also a separate package.
 KIOSK_BUILD = .build-kiosk
-KIOSK_STAGE = .build/kiosk
 
 # polkit reads actions only from this folder.
 POLKITDIR ?= /usr/share/polkit-1/actions
@@ -128,7 +133,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test setup-server setup-test-server program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
-	install install-program install-service install-fprintd uninstall test-system test-trixie test-dependency test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib ssh test-ssh install-ssh uninstall-ssh desktop test-desktop pictures install-desktop uninstall-desktop kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb release build-server stage-server test-container install-server uninstall-server
+	install install-program install-service install-fprintd uninstall test-system test-trixie test-dependency test-upgrade test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib ssh test-ssh install-ssh uninstall-ssh desktop test-desktop pictures install-desktop uninstall-desktop kiosk-greeter test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb release build-server stage-server test-container install-server uninstall-server
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -485,7 +490,7 @@ deb: build-deb ## build the release and create Debian packages in .build/deb
 
 build-deb:
 	@scripts/setup --deb
-	@$(MAKE) --no-print-directory build desktop pam lib ssh build-server
+	@$(MAKE) --no-print-directory build desktop pam lib ssh kiosk-greeter build-server
 
 test-deb: build-deb ## build the packages, then install, upgrade and purge them in a booted system
 	GUEST="$(GUEST)" SWIFT='$(SWIFT)' scripts/test-deb $(CONFIG)
@@ -564,27 +569,25 @@ kiosk-greeter: ## build the kiosk's screen; installs libgtk-4-dev if it is missi
 
 KIOSK_DATADIR = $(PREFIX)/share/whorl-kiosk
 
+# The settings and the list of badges belong to the administrator once they exist.
 install-kiosk: ## turn this machine into a kiosk when it next starts: the screen, and the restrictions on its users
 	@test -x $(KIOSK_BUILD)/release/kiosk-greeter || { echo "Run make kiosk-greeter first." >&2; exit 1; }
 	$(PLACE) install kiosk
+	@for file in kiosk.conf badges; do \
+		[ -e "$(DESTDIR)$(CONFDIR)/$$file" ] || install -D -m 644 "Samples/kiosk/deploy/$$file" "$(DESTDIR)$(CONFDIR)/$$file"; done
 
-uninstall-kiosk: ## undo install-kiosk when the machine next starts
+uninstall-kiosk: ## undo install-kiosk when the machine next starts; keeps changed settings and badges
 	$(PLACE) remove kiosk
-
-kiosk-archive: kiosk-greeter ## create an archive of the kiosk, with its checksum, for a machine without Swift
-	@rm -rf $(KIOSK_STAGE)/root
-	@$(MAKE) --no-print-directory --silent install-kiosk DESTDIR=$(KIOSK_STAGE)/root PREFIX=/usr
-	strip --strip-debug $(KIOSK_STAGE)/root/usr/libexec/whorl/kiosk-greeter
-# The archive contains no folders, so that unpacking it does not change the mode of an existing folder.
-	cd $(KIOSK_STAGE)/root && find . ! -type d | tar --create --file ../whorl-kiosk.tar --owner=0 --group=0 --files-from=-
-	cd $(KIOSK_STAGE) && sha256sum whorl-kiosk.tar > whorl-kiosk.tar.sha256
+	@for file in kiosk.conf badges; do \
+		if cmp -s "Samples/kiosk/deploy/$$file" "$(DESTDIR)$(CONFDIR)/$$file"; then rm -f "$(DESTDIR)$(CONFDIR)/$$file"; fi; done
 
 test-kiosk: ## test the kiosk's screen with a scripted greetd, as root
 	@scripts/setup --test-desktop
 	$(SWIFT) test --package-path Samples/kiosk --scratch-path $(KIOSK_BUILD)
 	KIOSK_GREETER=$(abspath $(KIOSK_BUILD)/debug/kiosk-greeter) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 Samples/kiosk/Tests/Screen/test_screen.py
 
-kiosk: kiosk-archive ## turn a booted Debian into a kiosk, and take pictures of its screen
-	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
-	@$(MAKE) --no-print-directory program pam
-	GUEST="$(GUEST)" scripts/kiosk $(CONFIG)
+kiosk: kiosk-greeter ## turn a booted Debian into a kiosk, and take pictures of its screen
+	@scripts/setup --deb
+	@$(MAKE) --no-print-directory build pam
+	SWIFT='$(SWIFT)' DEB_OUT=.build/kiosk/packages packaging/deb $(CONFIG) whorl whorld libpam-whorl whorl-kiosk
+	GUEST="$(GUEST)" scripts/kiosk

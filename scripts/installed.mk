@@ -72,22 +72,20 @@ server   644   Server/deploy/whorl-login-server.sysusers     $(SYSUSERSDIR)/whor
 kiosk    755   $(KIOSK_BUILD)/release/kiosk-greeter          $(LIBEXECDIR)/kiosk-greeter
 kiosk    755   Samples/kiosk/deploy/kiosk-limit              $(LIBEXECDIR)/kiosk-limit
 kiosk    644   Samples/kiosk/deploy/greetd.toml.in           $(KIOSK_DATADIR)/greetd.toml
-kiosk    644   Samples/kiosk/deploy/greetd-kiosk.conf.in     $(UNITDIR)/greetd.service.d/kiosk.conf
-kiosk    644   Samples/kiosk/deploy/pam.in                   /etc/pam.d/whorl-kiosk
 kiosk    644   Samples/kiosk/deploy/pam-passwords.in         $(KIOSK_DATADIR)/pam-passwords
-kiosk    644   Samples/kiosk/deploy/tmpfiles.conf.in         /etc/tmpfiles.d/whorl-kiosk.conf
-kiosk    644   Samples/kiosk/deploy/sysctl.conf              /etc/sysctl.d/99-whorl-kiosk.conf
-kiosk    644   Samples/kiosk/deploy/logind.conf              /etc/systemd/logind.conf.d/99-whorl-kiosk.conf
-kiosk    644   Samples/kiosk/deploy/system.conf              /etc/systemd/system.conf.d/99-whorl-kiosk.conf
-kiosk    644   Samples/kiosk/deploy/user.conf                /etc/systemd/system/user@.service.d/whorl-kiosk.conf
-kiosk    644   Samples/kiosk/deploy/session.conf             /etc/systemd/system/session-.scope.d/whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/pam.in                   /etc/pam.d/whorl-kiosk
+kiosk    644   Samples/kiosk/deploy/tmpfiles.conf.in         $(TMPFILESDIR)/whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/sysctl.conf              $(SYSCTLDIR)/99-whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/logind.conf              $(SYSTEMDDIR)/logind.conf.d/99-whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/system.conf              $(SYSTEMDDIR)/system.conf.d/99-whorl-kiosk.conf
+kiosk    755   Samples/kiosk/deploy/generator                $(SYSTEMDDIR)/system-generators/whorl-kiosk
+kiosk    644   Samples/kiosk/deploy/greetd.conf.in           $(UNITDIR)/greetd.service.d/whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/user.conf                $(UNITDIR)/user@.service.d/whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/session.conf             $(UNITDIR)/session-.scope.d/whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/no-console.conf          $(UNITDIR)/getty@.service.d/whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/no-console.conf          $(UNITDIR)/autovt@.service.d/whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/no-console.conf          $(UNITDIR)/serial-getty@.service.d/whorl-kiosk.conf
+kiosk    644   Samples/kiosk/deploy/no-console.conf          $(UNITDIR)/console-getty.service.d/whorl-kiosk.conf
 kiosk    644   Samples/kiosk/deploy/polkit.rules             /usr/share/polkit-1/rules.d/10-whorl-kiosk.rules
-kiosk    link  /dev/null                                     /etc/systemd/user-environment-generators/30-systemd-environment-d-generator
-# Units that lead to a console or a restart; masked, so that systemd does not start them.
-kiosk    link  /dev/null                                     /etc/systemd/system/getty@.service
-kiosk    link  /dev/null                                     /etc/systemd/system/autovt@.service
-kiosk    link  /dev/null                                     /etc/systemd/system/serial-getty@.service
-kiosk    link  /dev/null                                     /etc/systemd/system/console-getty.service
-kiosk    link  /dev/null                                     /etc/systemd/system/ctrl-alt-del.target
 endef
 export INSTALLED

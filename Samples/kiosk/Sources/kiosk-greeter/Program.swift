@@ -12,7 +12,7 @@ enum Program {
     /// greetd's configuration can specify another one.
     private static var folder: String {
         switch CommandLine.arguments.dropFirst() {
-        case []: "/etc/whorl-kiosk"
+        case []: "/etc/whorl"
         case let words where words.count == 2 && words.first == "--configuration": words.last ?? ""
         default: fail("usage: kiosk-greeter [--configuration FOLDER]")
         }

@@ -15,9 +15,9 @@ from set_up import PAM
 from visits import HERE, UNABLE, arrived, arrives, asks, asks_again, begins, begins_again, kiosk, leaves, lets_in, no_one_is_in
 from whorl_client import Client
 
-CHOICES = pathlib.Path("/etc/whorl-kiosk/kiosk.conf")
+CHOICES = pathlib.Path("/etc/whorl/kiosk.conf")
 BEGIN = pathlib.Path("/run/begin")
-RESTS = "Too many fingers in a row were not recognized here."
+RESTS = "Too many fingers were not recognized here."
 LOCKED = "fingerprints are locked"
 
 
@@ -355,7 +355,7 @@ def test_files_in_a_home_start_nothing_before_the_command():
 
 def closes_files():
     """Gives the screen and its files to its user alone, as each start of the machine does."""
-    subprocess.run(["systemd-tmpfiles", "--create", "/etc/tmpfiles.d/whorl-kiosk.conf"], check=True)
+    subprocess.run(["systemd-tmpfiles", "--create", "whorl-kiosk.conf"], check=True)
 
 
 # Docs/Security.md: K6

@@ -80,7 +80,7 @@ def test_unknown_name_is_answered_as_a_person_without_a_finger():
 def test_service_that_is_killed_while_it_waits_is_a_reason_and_the_next_touch_counts():
     begins("owner")
     subprocess.run(["systemctl", "kill", "--signal", "SIGKILL", "whorld.service"], check=True)
-    asks("the fingerprint service has stopped")
+    asks("the fingerprint service stopped")
     kiosk.picture("5-service-stopped")
     no_one_is_in()
     wakes()
@@ -183,7 +183,7 @@ def at_the_till(name, finger):
 
 
 def test_counter_checks_people_in_and_its_till_takes_the_passcode_too():
-    choices = pathlib.Path("/etc/whorl-kiosk/kiosk.conf")
+    choices = pathlib.Path("/etc/whorl/kiosk.conf")
     before = choices.read_text()
     try:
         kiosk.forget()
