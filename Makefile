@@ -589,5 +589,4 @@ test-kiosk: ## test the kiosk's screen with a scripted greetd, as root
 kiosk: kiosk-greeter ## turn a booted Debian into a kiosk, and take pictures of its screen
 	@scripts/setup --deb
 	@$(MAKE) --no-print-directory build pam
-	SWIFT='$(SWIFT)' DEB_OUT=.build/kiosk/packages packaging/deb $(CONFIG) whorl whorld libpam-whorl whorl-kiosk
-	GUEST="$(GUEST)" scripts/kiosk
+	GUEST="$(GUEST)" SWIFT='$(SWIFT)' scripts/kiosk $(CONFIG)
