@@ -27,6 +27,7 @@ from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
 PACKAGES = ("libpam-whorl", "whorl-desktop", "whorld", "whorl", "whorl-login-server", "libwhorl1", "libwhorl-dev", "whorl-simulate", "whorl-ssh")
 FPRINTD = "whorld-fprintd"
+KIOSK = "whorl-kiosk"
 # The files that give a program fprintd's place on the bus.
 PLACE = (
     "/usr/share/dbus-1/system-services/net.reactivated.Fprint.service",
@@ -436,6 +437,30 @@ def step_service_that_was_switched_off_stays_off_after_an_upgrade():
     subprocess.run(command("owner", "fprintd-list", "owner"), preexec_fn=lambda: sit("owner"))  # the bus starts nothing
     says_that_it_is_switched_off()
     output("systemctl", "enable", "--now", "whorld.socket")
+    opened()
+
+
+def step_kiosk_keeps_its_settings_and_a_purge_leaves_nothing():
+    debian("greetd")
+    said = unpack("older", KIOSK)
+    assert "when it next starts" in said, said
+    files = [pathlib.Path(line) for line in output("dpkg", "--listfiles", KIOSK).splitlines()]
+    files = [file for file in files if not file.is_dir()]
+    settings = pathlib.Path("/etc/whorl/kiosk.conf")
+    assert settings in files
+    settings.write_text("Command=our-app\n")
+    for version in ("newer", "older"):
+        said = unpack(version, *PACKAGES, FPRINTD, KIOSK)
+        assert "when it next starts" not in said, said
+        assert settings.read_text() == "Command=our-app\n"
+        for file, mode in ((settings, "640"), (settings.with_name("badges"), "640"), (pathlib.Path("/usr/libexec/whorl/kiosk-greeter"), "750")):
+            assert output("stat", "-c", "%a %U %G", file).split() == [mode, "root", "_greetd"], file
+    # The person who installs it may sit at a console, and another display manager may run.
+    assert is_unit("getty@tty1.service", "active") and not is_unit("greetd.service", "active")
+    output("dpkg", "--remove", KIOSK)
+    assert [file for file in files if file.exists()] == [file for file in files if str(file).startswith("/etc/")]
+    said = output("dpkg", "--purge", KIOSK, "greetd")
+    assert not [file for file in files if file.exists()]
     opened()
 
 
