@@ -20,6 +20,7 @@ from set_up import OPERATOR, PEOPLE, READY, VISITORS, enrolled
 from visits import UNABLE, asks, asks_again, begins, kiosk, lets_in, no_one_is_in, wakes
 
 SHOWN, STATUS = pathlib.Path("/tmp/terminal"), pathlib.Path("/tmp/status")
+QUESTION = re.compile(rf"(?P<identity>Choose identity [^:]*: )|Password: |password for \w+: |{READY.pattern.replace('(', '(?P<next>', 1)}")
 # The one in the middle of whose touches the power is cut.
 LAST = VISITORS[4]
 
@@ -36,10 +37,11 @@ def signs_in():
     lay(PEOPLE[OPERATOR])
     kiosk.sees("page=farewell")
     deadline = time.monotonic() + 90
-    while subprocess.run(["pgrep", "-u", OPERATOR, "-x", "foot"], stdout=subprocess.DEVNULL).returncode != 0:
+    while subprocess.run(["pgrep", "-u", OPERATOR, "-x", "bash"], stdout=subprocess.DEVNULL).returncode != 0:
         assert time.monotonic() < deadline, "the operator got no terminal"
         time.sleep(0.5)
-    time.sleep(15)
+    # The window takes the keys once it is drawn.
+    time.sleep(10)
 
 
 def leaves_the_terminal():
@@ -58,13 +60,18 @@ def answers(name, cut=None):
     while not STATUS.exists():
         assert time.monotonic() < deadline, SHOWN.read_text(errors="replace")[-2000:]
         shown = SHOWN.read_text(errors="replace") if SHOWN.exists() else ""
-        found = re.compile(r"Password: |password for \w+: |" + READY.pattern).search(shown, seen)
+        found = QUESTION.search(shown, seen)
         if found:
+            if found["next"]:
+                finger, touches, answer = found["next"], 0, "y"
+            elif found["identity"]:
+                # polkit accepts each administrator.
+                answer = re.findall(rf"^ *(\d+)\. .*\b{OPERATOR}\b", shown[seen:found.start()], re.MULTILINE)[-1]
+            else:
+                answer = OPERATOR
             seen = found.end()
-            if found[1]:
-                finger, touches = found[1], 0
             time.sleep(1)
-            kiosk.types("y\n" if found[1] else f"{OPERATOR}\n")
+            kiosk.types(f"{answer}\n")
         elif finger and reader_waits():
             if finger == cut and touches == 2:
                 return shown, None
