@@ -107,7 +107,7 @@ def go_on():
     shown, status = answers("enroll-people")
     assert status == 0 and all(enrolled(user) for user in VISITORS), (status, shown)
     assert f"enrolled: {', '.join(VISITORS[4:])}" in shown and f": {', '.join(VISITORS[:4])}" in shown, shown
-    kiosk.picture("0-operator")
+    kiosk.picture("0-operator", OPERATOR)
     shown, status = answers("enroll-keeper")
     assert status == 10 and not enrolled("keeper"), (status, shown)
     state = pathlib.Path("/var/lib/whorl") / subprocess.check_output(["id", "-u", VISITORS[9]], text=True).strip()

@@ -90,14 +90,13 @@ class Kiosk:
     def types(self, text):
         self.keyboard.type(text)
 
-    def picture(self, name):
-        """Takes a picture of the screen, when it has been drawn."""
+    def picture(self, name, user="_greetd"):
+        """Takes a picture of the screen, when it has been drawn; it belongs to the greeter's user or a session's."""
         time.sleep(1)
-        user = pwd.getpwnam("_greetd").pw_uid
-        place = pathlib.Path(f"/run/user/{user}")
+        place = pathlib.Path(f"/run/user/{pwd.getpwnam(user).pw_uid}")
         display = next(path.name for path in place.glob("wayland-*") if not path.name.endswith(".lock"))
         made = subprocess.run(
-            ["runuser", "-u", "_greetd", "--", "env", f"XDG_RUNTIME_DIR={place}", f"WAYLAND_DISPLAY={display}", "grim", "-"],
+            ["runuser", "-u", user, "--", "env", f"XDG_RUNTIME_DIR={place}", f"WAYLAND_DISPLAY={display}", "grim", "-"],
             capture_output=True,
             timeout=60,
         )
