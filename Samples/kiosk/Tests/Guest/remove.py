@@ -29,6 +29,8 @@ def purge():
         subprocess.run(["systemctl", "start", unit], check=False, capture_output=True)
     assert consoles() == "0"
     assert output("systemctl", "get-default").strip() == "graphical.target"
+    assert output("systemctl", "show", "-P", "Id", "display-manager.service").strip() == "greetd.service"
+    assert subprocess.run(["systemctl", "is-active", "--quiet", "other-screen.service"]).returncode != 0
     files = [pathlib.Path(line) for line in output("dpkg", "--listfiles", "whorl-kiosk").splitlines()]
     files = [file for file in files if not file.is_dir()]
     assert pathlib.Path("/etc/whorl/kiosk.conf") in files
@@ -41,7 +43,9 @@ def purge():
 
 
 def back():
+    # What set_up.py chose before.
     assert output("systemctl", "get-default").strip() == "multi-user.target"
+    assert output("systemctl", "show", "-P", "Id", "display-manager.service").strip() == "other-screen.service"
     assert int(consoles()) >= 1, output("systemctl", "list-units", "--no-pager")
     assert output("systemctl", "show", "-P", "LoadState", "ctrl-alt-del.target").strip() == "loaded"
     assert output("sysctl", "-n", "kernel.sysrq").strip() != "0"

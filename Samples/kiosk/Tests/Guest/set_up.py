@@ -113,6 +113,9 @@ def prepare():
     # since with it wlroots 0.15 notices a keyboard at its first key only, which is lost then.
     pathlib.Path("/etc/environment").write_text("WLR_BACKENDS=headless,libinput\nWLR_RENDERER=pixman\n")
     # The kiosk's package must lead to the screen all the same.
+    other = pathlib.Path("/etc/systemd/system/other-screen.service")
+    other.write_text("[Service]\nExecStart=sleep infinity\n[Install]\nAlias=display-manager.service\n")
+    run.run("systemctl", "--quiet", "enable", other.name)
     run.run("systemctl", "--quiet", "set-default", "multi-user.target")
     for program in ("our-app", "drawer"):
         shutil.copy(HERE / program, f"/usr/local/bin/{program}")
