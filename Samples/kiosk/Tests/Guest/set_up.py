@@ -88,7 +88,7 @@ def set_up(line):
                 lay(finger)
     child.expect(pexpect.EOF)
     child.close()
-    assert child.exitstatus == 0 and "a restart: sudo systemctl reboot" in child.before, child.before
+    assert child.exitstatus == 0 and "restart: sudo systemctl reboot" in child.before, child.before
     for user in PEOPLE:
         assert enrolled(user), user
 
