@@ -94,7 +94,7 @@ final class UserEngines: Sendable {
             )
         }
         let enrolled = try await root(of: asked.user).enrollFirst(asked.finger, asked.request, observer)
-        // If everything of the user was deleted meanwhile, the finger went with it.
+        // If everything of the user was deleted during the enrollment, the finger was deleted too.
         let stored = try await root(of: asked.user).services.ask(ListFingers())
         guard stored.contains(where: { $0.id == enrolled.id }) else {
             throw ServiceError(.changedMeanwhile, cause: "everything of user \(asked.user) was deleted")
@@ -211,7 +211,7 @@ extension UserEngines: AccountKeeper {
             return kept.roots.remove(number)
         }
         defer { kept.withLock { _ = $0.removed.remove(number) } }
-        // If the service ends meanwhile, it goes on when it starts again.
+        // If the service ends before this is complete, it continues after the next start.
         try folders.spool(number)
         if let root = old ?? former(number) {
             for sentence in await root.forgetOwner() {
