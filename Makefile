@@ -128,7 +128,7 @@ PRODUCTS = .build/$(CONFIG)
 WHORL = $(PRODUCTS)/whorl
 STAGE = .build/stage/$(CONFIG)
 
-FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources PAM/Tests SSH/Sources Desktop/Sources Desktop/Package.swift Library/Sources Package.swift Server/Package.swift PAM/Package.swift
+FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources PAM/Tests SSH/Sources SSH/Tests/Fuzz Desktop/Sources Desktop/Package.swift Library/Sources Package.swift Server/Package.swift PAM/Package.swift
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
@@ -326,6 +326,7 @@ nightly: setup-test setup-test-server ## run all tests under the sanitizers, all
 
 fuzz: setup-test ## fuzz everything that parses external input, each target for FUZZ_SECONDS (default: 60)
 	SWIFT='$(SWIFT)' scripts/fuzz
+	SSH/fuzz $(SSH_BUILD)/fuzzer
 	$(DEBUG_BUILD) --build-tests
 	WHORL_VALUES=10000 WHORL_SEED=$$(date +%Y%j) $(TEST_ENVIRONMENT) $(SWIFT) test --skip-build --filter ValueTests
 
