@@ -306,7 +306,7 @@ nightly: setup-test setup-test-server ## run all tests under the sanitizers, all
 		scripts/test-system $(CONFIG) \
 		test_first_finger_and_passcode_are_refused_where_the_systems_rules_do_not_allow_them \
 		test_first_passcode_takes_the_users_password_at_the_seat_and_not_a_wrong_one test_finger_is_enrolled_and_recognized \
-		$$(sed -n 's/^def \(test_[a-z_]*\).*/\1/p' Tests/System/test_l_keyring_prompter.py) || status=1; \
+		$$(sed -n 's/^def \(test_[a-z_]*\).*/\1/p' Tests/System/test_l_keyring_prompter.py Tests/System/test_s_ssh_prompt.py) || status=1; \
 	WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
 	scripts/check-consumer .build/debug/whorl || status=1; \
 	scripts/check-samples .build/debug/whorl || status=1; \
