@@ -34,7 +34,8 @@ def purge():
     files = [pathlib.Path(line) for line in output("dpkg", "--listfiles", "whorl-kiosk").splitlines()]
     files = [file for file in files if not file.is_dir()]
     assert pathlib.Path("/etc/whorl/kiosk.conf") in files
-    said = output("apt-get", "--yes", "purge", "--autoremove", "whorl-kiosk")
+    # Not with --autoremove: a purge of Debian 13's greetd also deletes another display manager's link.
+    said = output("apt-get", "--yes", "purge", "whorl-kiosk")
     print(said, flush=True)
     assert not [file for file in files if file.exists() or file.is_symlink()]
     left = output("sh", "-c", "find /etc /usr /var/lib/systemd -name '*kiosk*' -not -path '/usr/share/icons/*' -not -path '/usr/local/*'")
