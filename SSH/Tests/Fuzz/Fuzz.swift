@@ -14,7 +14,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// A stream that arrives in two parts has the same messages as one that arrives at once.
+/// Checks that splitting a stream does not change its messages.
 private func stream(_ input: ArraySlice<UInt8>) {
     var whole = SSHFraming()
     whole.add(input)
@@ -46,7 +46,7 @@ private func messages(_ framing: inout SSHFraming) -> (messages: [Bytes], isBrok
     }
 }
 
-/// A request that is understood contains all bytes of its message, and no others.
+/// Checks that a parsed request contains all bytes of its message, and no others.
 private func parse(_ message: Bytes) {
     var again: Bytes = [message.first ?? 0]
     switch AgentRequest(message) {
@@ -70,7 +70,7 @@ private func parse(_ message: Bytes) {
     precondition(again == message)
 }
 
-/// What is passed on has at most the size that the service accepts.
+/// Checks that the claims do not exceed the service's limits.
 private func files(_ input: Bytes) {
     // In base64, this key is "AAAA".
     let claims = unsafe input.withUnsafeBytes { bytes in

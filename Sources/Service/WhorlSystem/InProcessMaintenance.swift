@@ -119,11 +119,12 @@ struct InProcessMaintenance: StateUpkeep {
     }
 
     func note(_ entry: AuditEntry, beginsLog: Bool) async {
-        // The journal has the same information, and a finished call is not undone because of a log line.
-        guard let database = beginsLog ? try? await state.created() : try? await state.existing() else {
-            return
+        do throws(ServiceError) {
+            let database: StateDatabase? = try await beginsLog ? state.created() : state.existing()
+            if let database { try await AuditLog(database: database).append(entry) }
+        } catch {
+            // The journal has the same information, and a finished call is not undone because of a log line.
         }
-        try? await AuditLog(database: database).append(entry)
     }
 
     private func lockFileFault(_: ReadLockFileFault) async -> ServiceError? { await engine.turnsFault() }

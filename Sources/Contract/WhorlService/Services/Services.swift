@@ -66,7 +66,7 @@ public struct Services: ServiceAsker {
 
 /// Maintenance of the state by the process that owns it.
 package protocol StateUpkeep: Sendable {
-    /// Adds an entry to the profile's audit log, which is created if wanted.
+    /// Adds an entry to the profile's audit log, and creates the log if `beginsLog` is true.
     func note(_ entry: AuditEntry, beginsLog: Bool) async
 
     /// Closes the connection to the TPM.
