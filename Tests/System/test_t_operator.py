@@ -222,6 +222,25 @@ def test_t_everything_of_a_person_is_deleted_by_the_person_and_by_root():
     login(PEOPLE[1], "new", "matched")
 
 
+def test_t_deletion_that_could_not_be_completed_continues_at_the_next_start():
+    folder = state(PEOPLE[1])
+    record = STATE / f"removed-{folder.name}"
+    restart = ["systemctl", "restart", "whorld.service"]
+    # A mount point cannot be moved aside.
+    subprocess.run(["mount", "--bind", folder, folder], check=True)
+    try:
+        subprocess.run(restart, check=True)
+        failed = subprocess.run(["whorl", "account", "remove", PEOPLE[1], "--existing"], capture_output=True, check=False)
+        assert failed.returncode != 0 and folder.exists() and record.is_symlink(), failed
+    finally:
+        subprocess.run(["umount", folder], check=True)
+    subprocess.run(restart, check=True)
+    whorl("fingers", "--json")
+    assert not folder.exists() and not record.is_symlink()
+    status, text = enroll(PEOPLE[1], "new")
+    assert status == 0, (status, text)
+
+
 def test_t_people_are_removed_with_their_accounts():
     for user in (*PEOPLE, "keeper"):
         number = pwd.getpwnam(user).pw_uid
